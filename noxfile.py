@@ -1,0 +1,113 @@
+"""The promises of the book, one session each; what follows `--` goes on to the tool."""
+
+import hashlib
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2"
+nox.options.sessions = ["docs", "tests"]
+nox.options.reuse_existing_virtualenvs = True
+
+HTML = Path("docs/_build/html")
+BUILD = ("sphinx-build", "-W", "--keep-going", "docs")
+
+
+def install(session: nox.Session, group: str) -> None:
+    """Install what the lock names; nothing where it is there, or without a venv."""
+    session.env["PYTHONPATH"] = ""
+    if session.venv_backend == "none":
+        return  # nox --no-venv: the packages are the machine's own
+    lock = Path("requirements", f"{group}.txt")
+    digest = hashlib.sha256(lock.read_bytes()).hexdigest()
+    stamp = Path(session.virtualenv.location, "lock.sha256")
+    if not stamp.exists() or stamp.read_text() != digest:
+        session.install("--require-hashes", "-r", str(lock))
+        stamp.write_text(digest)
+
+
+def pytest(session: nox.Session, *args: str) -> None:
+    """Run pytest on all cores, on what is asked for or on `args`."""
+    install(session, "test")
+    session.run("python", "-m", "pytest", "-n", "auto", *(session.posargs or args))
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Every page runs here and becomes the site in docs/_build/html."""
+    install(session, "docs")
+    session.run(*BUILD, str(HTML), "-b", "html", *session.posargs)
+    session.log(f"The book: {(HTML / 'index.html').resolve().as_uri()}")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Every promise is tested: programs, snippets, house rules, engine."""
+    pytest(session)
+
+
+@nox.session
+def doctest(session: nox.Session) -> None:
+    """Every program prints what its docstring says."""
+    pytest(session, "examples")
+
+
+@nox.session
+def snippets(session: nox.Session) -> None:
+    """Every cell runs alone, in a fresh process in an empty folder."""
+    pytest(session, "tests/test_snippets.py", "-v")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """The code reads as one hand's."""
+    install(session, "lint")
+    session.run("ruff", "check", *session.posargs)
+    session.run("ruff", "format", "--check", *session.posargs)
+
+
+@nox.session
+def speed(session: nox.Session) -> None:
+    """The build is as fast as promised, measured on this machine."""
+    install(session, "docs")
+    session.run("python", "tests/speed.py", *session.posargs)
+
+
+@nox.session
+def live(session: nox.Session) -> None:
+    """The site, rebuilt and reloaded at every save."""
+    install(session, "docs")
+    ignore = ("--ignore", "*/_build/*", "--ignore", "*/__pycache__/*")
+    watch = ("--watch", "examples")
+    session.run(
+        "sphinx-autobuild", *ignore, *watch, "docs", str(HTML), *session.posargs
+    )
+
+
+@nox.session
+def new(session: nox.Session) -> None:
+    """A page, its program and its exercise, ready to be filled: -- shard_map/name."""
+    install(session, "docs")
+    session.run(
+        "python", "-m", "book.scaffold", *session.posargs, env={"PYTHONPATH": "docs"}
+    )
+
+
+@nox.session
+def linkcheck(session: nox.Session) -> None:
+    """Every link leads somewhere."""
+    install(session, "docs")
+    session.run(*BUILD, "docs/_build/linkcheck", "-b", "linkcheck", *session.posargs)
+
+
+@nox.session
+def lock(session: nox.Session) -> None:
+    """The dependencies, locked with hashes for every Python from 3.11."""
+    session.install("uv>=0.8")
+    universal = ("--universal", "--python-version", "3.11", "--generate-hashes")
+    plain = ("--no-header", "--no-annotate", "--quiet")
+    for group in ("docs", "test", "lint"):
+        goal = ("--group", group, "--output-file", f"requirements/{group}.txt")
+        source = () if group == "lint" else ("pyproject.toml",)
+        command = ("uv", "pip", "compile", *source, *universal, *plain, *goal)
+        session.run(*command, *session.posargs)
