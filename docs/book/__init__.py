@@ -1,0 +1,1 @@
+"""The book's own Sphinx extensions: one module per promise."""

@@ -1,0 +1,213 @@
+"""Each build writes down what it verified, on what, and every page says so.
+
+`record.json`, beside the built pages:
+
+    jax, jaxlib, python   versions, as strings
+    target                the table of docs/targets.toml that was asked for
+    platform              the JAX platform of its devices
+    device_kind, device_count
+    built                 when the build ended, UTC, ISO 8601
+    pages                 docname -> kernel   "target" or "mesh-of-eight"
+                                     devices  "real" or "simulated"
+                                     executed false where outputs came from the cache
+                                     ran      when they were made, UTC, ISO 8601
+                                     seconds  how long that took
+                                     cells, assertions, snippets: counts
+
+A page that failed is not in it.  Only builds without a failure should be kept under
+`docs/evidence/records/`, one file a machine.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from book.targets import MESH, Hardware
+
+_LINE = '<p class="provenance" data-page="{}">{}</p>'
+_FIND = re.compile(r'<p class="provenance" data-page="([^"]*)">.*?</p>', re.DOTALL)
+
+
+def make(book) -> dict:
+    """The record of a build, a `book.build.Build` after its pages have run."""
+    target = book.kernels["target"]
+    return {
+        "jax": target.jax,
+        "jaxlib": target.jaxlib,
+        "python": target.python,
+        "target": target.target.name,
+        "platform": target.target.platform,
+        "device_kind": target.kind,
+        "device_count": target.count,
+        "built": datetime.now(UTC).isoformat(timespec="seconds"),
+        "pages": {name: _page(book, name) for name in sorted(book.entries)},
+    }
+
+
+def _page(book, name: str) -> dict:
+    page, entry = book.pages[name], book.entries[name]
+    hardware = book.kernels[page.kernel]
+    return {
+        "kernel": page.kernel,
+        "devices": "simulated" if hardware.simulated else "real",
+        "executed": name in book.executed,
+        "ran": entry.executed,
+        "seconds": entry.seconds,
+        "cells": len(page.cells),
+        "assertions": sum(assertions(cell.source) for cell in page.cells)
+        + sum(bool(cell.raises) for cell in page.cells),
+        "snippets": len(book.snippets.get(name, {})),
+    }
+
+
+def assertions(source: str) -> int:
+    """How many `assert` statements `source` has."""
+    return sum(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(source)))
+
+
+def devices(hardware: Hardware, kernel: str) -> str:
+    """The devices of a page in words: what they are, and whether they are simulated."""
+    if hardware.simulated:
+        return f"{hardware.count} simulated CPU devices"
+    count = MESH if kernel == "mesh-of-eight" else hardware.count
+    return f"{count} × {hardware.kind}"
+
+
+def provenance(book, name: str) -> str:
+    """The last line of a page: where its outputs are from."""
+    if name in book.failed:
+        return "This page failed in this build; nothing on it is verified."
+    page, entry = book.pages[name], book.entries[name]
+    hardware = book.kernels[page.kernel]
+    words = [f"JAX {hardware.jax}", devices(hardware, page.kernel)]
+    other = book.kernels["target"]
+    if hardware.simulated and not other.simulated:
+        words[-1] += f" (this machine has {other.count} × {other.kind})"
+    day = entry.executed[:10]
+    how = (
+        "executed for this build" if name in book.executed else "outputs from the cache"
+    )
+    return f"{', '.join(words)}, {day}, {how}."
+
+
+class RecordTables(SphinxDirective):
+    """`{record}`: this build, then each record kept under `evidence/records/`."""
+
+    app: Sphinx
+
+    def run(self) -> list[nodes.Node]:
+        """Write the tables as Markdown and let the page's own parser read them."""
+        docs = set(getattr(self.env, "book_record_pages", set()))
+        self.env.book_record_pages = docs | {self.env.docname}
+        book = self.app.book
+        text = table(make(book), "This build", self.env.found_docs)
+        for path in _kept(book):
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            text += table(kept, path.stem, self.env.found_docs)
+        return self.parse_text_to_nodes(text, offset=self.content_offset)
+
+
+def table(record: dict, title: str, links: set[str]) -> str:
+    """A record as a Markdown table of pages under a line about the machine.
+
+    The pages in `links` are there; an older record may know others.
+    """
+    pages = record["pages"].values()
+    total = {
+        k: sum(page[k] for page in pages)
+        for k in ("cells", "assertions", "snippets", "seconds")
+    }
+    rows = [
+        f"**{title}:** JAX {record['jax']} on Python {record['python']}, "
+        f"target `{record['target']}`: {record['device_count']} devices of kind "
+        f"{record['device_kind']}. "
+        f"{len(pages)} pages, {total['cells']} cells, "
+        f"{total['assertions']} assertions, {total['snippets']} programs, "
+        f"{total['seconds']:.0f} s of execution.",
+        "",
+        "| page | devices | ran | cells | assertions | programs | seconds |",
+        "| --- | --- | --- | ---: | ---: | ---: | ---: |",
+    ]
+    for name, page in record["pages"].items():
+        shown = [f"[](/{name})" if name in links else name, page["devices"]]
+        shown += [_day(page["ran"]), page["cells"], page["assertions"]]
+        shown += [page["snippets"], f"{page['seconds']:.1f}"]
+        rows.append(f"| {' | '.join(map(str, shown))} |")
+    return "\n".join([*rows, "", ""])
+
+
+def _day(moment: str) -> str:
+    """Return the day of an ISO 8601 moment, in one unbreakable piece."""
+    return moment[:10].replace("-", "\N{NON-BREAKING HYPHEN}")
+
+
+def _again(app: Sphinx, env, *_changes: object) -> list[str]:
+    """A page that shows records is read again when what they say has changed."""
+    shown = [_told(make(app.book))]
+    shown += [p.read_text(encoding="utf-8") for p in _kept(app.book)]
+    before, env.book_record_shown = getattr(env, "book_record_shown", None), shown
+    pages = getattr(env, "book_record_pages", set())
+    return [] if shown == before else sorted(pages & env.found_docs)
+
+
+def _merge(app: Sphinx, env, _names: object, other) -> None:
+    """Take over what a process that read other pages found."""
+    pages = getattr(env, "book_record_pages", set())
+    env.book_record_pages = pages | getattr(other, "book_record_pages", set())
+
+
+def _told(record: dict) -> dict:
+    """What the tables show of a record: no moment, and not what the cache gave."""
+    pages = {
+        name: {key: value for key, value in page.items() if key != "executed"}
+        for name, page in record["pages"].items()
+    }
+    return {**record, "built": None, "pages": pages}
+
+
+def _kept(book) -> list[Path]:
+    """The records of other machines."""
+    return sorted((book.docs / "evidence" / "records").glob("*.json"))
+
+
+def _leave_room(app: Sphinx, name, template, context, doctree) -> None:
+    if name in app.book.entries or name in app.book.failed:
+        context["body"] = context.get("body", "") + _LINE.format(name, "")
+
+
+def _write(app: Sphinx, exception: Exception | None) -> None:
+    """Fill in each page's last line, also where the page itself was not rewritten."""
+    if exception is not None or app.builder.format != "html":
+        return
+    book = app.book
+    out = Path(app.outdir)
+    for name in {*book.entries, *book.failed}:
+        path = Path(app.builder.get_outfilename(name))
+        if not path.exists():
+            continue
+        old = path.read_text(encoding="utf-8")
+        new = _FIND.sub(lambda m: _LINE.format(m[1], provenance(book, m[1])), old)
+        if new != old:
+            path.write_text(new, encoding="utf-8")
+    text = json.dumps(make(book), indent=1, ensure_ascii=False) + "\n"
+    (out / "record.json").write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict:
+    """Add the `record` directive, each page's last line, and `record.json`."""
+    RecordTables.app = app
+    app.add_directive("record", RecordTables)
+    app.connect("env-get-outdated", _again, priority=600)
+    app.connect("env-merge-info", _merge)
+    app.connect("html-page-context", _leave_room)
+    app.connect("build-finished", _write, priority=600)
+    return {"version": version("sphinx"), "parallel_read_safe": True}
