@@ -1,0 +1,111 @@
+"""Multiply two matrices when no device holds a whole row.
+
+Why it is hard: each number of `a @ b` is a sum along the inner axis, and that axis is
+split over the devices, so no device can finish a single number.
+What finishes it: each device multiplies the blocks it holds, which gives a partial sum
+for every number, and one collective adds these up. `psum` leaves the total on every
+device, `psum_scatter` leaves each device its own rows of it.
+
+Run it: `python -m examples.shard_map.split_inner`
+"""
+
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import P, lax
+from jax.sharding import NamedSharding
+
+COLUMNS = P(None, "inner")  # of a: every device holds some columns
+ROWS = P("inner", None)  # of b: every device holds the rows that meet its columns
+
+
+def reference(a, b):
+    """Return `a @ b` by NumPy."""
+    return np.asarray(a) @ np.asarray(b)
+
+
+def split_inner(a, b, mesh):
+    """Return `a @ b`, whole on every device; a is split as COLUMNS, b as ROWS."""
+
+    def multiply_and_add(a, b):
+        partial = a @ b  # (8, 2) @ (2, 4): two of the 16 terms of every sum
+        return lax.psum(partial, "inner")
+
+    specs = {"in_specs": (COLUMNS, ROWS), "out_specs": P()}
+    return jax.shard_map(multiply_and_add, mesh=mesh, **specs)(a, b)
+
+
+def split_inner_scatter(a, b, mesh):
+    """Return `a @ b` split as ROWS; its rows are a multiple of the devices."""
+
+    def multiply_and_add(a, b):
+        partial = a @ b
+        return lax.psum_scatter(partial, "inner", tiled=True)
+
+    specs = {"in_specs": (COLUMNS, ROWS), "out_specs": ROWS}
+    return jax.shard_map(multiply_and_add, mesh=mesh, **specs)(a, b)
+
+
+def partial_sums(a, b, mesh):
+    """Return what the devices hold before they add, one block below the other."""
+    specs = {"in_specs": (COLUMNS, ROWS), "out_specs": ROWS}
+    return jax.shard_map(jnp.matmul, mesh=mesh, **specs)(a, b)
+
+
+def matrices():
+    """Return a, (8, 16), and b, (16, 4): whole numbers as float32 NumPy arrays."""
+    numbers = np.random.default_rng(8)
+    a, b = numbers.integers(3, size=(8, 16)), numbers.integers(3, size=(16, 4))
+    return a.astype(np.float32), b.astype(np.float32)
+
+
+def lower(mesh, multiply=split_inner):
+    """Lower `multiply` for `mesh` from shapes alone, with two columns a device."""
+    n = mesh.size
+    inputs = [
+        jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh, spec))
+        for shape, spec in [((n, 2 * n), COLUMNS), ((2 * n, 4), ROWS)]
+    ]
+    return jax.jit(multiply, static_argnames="mesh").lower(*inputs, mesh)
+
+
+def collectives(lowered):
+    """Return the names of the collectives that the compiler makes of a program."""
+    kinds = r"(all-reduce|all-gather|all-to-all|reduce-scatter|collective-permute)"
+    return set(re.findall(kinds + r"(?:-start)?\(", lowered.compile().as_text()))
+
+
+def main():
+    """Multiply both ways, compare with NumPy, and print what each device holds.
+
+    >>> main()
+    before the sum  8 x (8, 4)
+    psum            8 x (8, 4)
+    psum_scatter    8 x (1, 4)
+    """
+    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
+    mesh = jax.make_mesh((8,), ("inner",), devices=devices)
+    whole_a, whole_b = matrices()
+    a = jax.device_put(whole_a, NamedSharding(mesh, COLUMNS))
+    b = jax.device_put(whole_b, NamedSharding(mesh, ROWS))
+    partial = partial_sums(a, b, mesh)
+    held = {
+        "before the sum": partial,
+        "psum": split_inner(a, b, mesh),
+        "psum_scatter": split_inner_scatter(a, b, mesh),
+    }
+    answer = reference(whole_a, whole_b)
+    blocks = [np.asarray(shard.data) for shard in partial.addressable_shards]
+    assert np.array_equal(sum(blocks), answer)
+    assert np.array_equal(held["psum"], answer)
+    assert np.array_equal(held["psum_scatter"], answer)
+    for name, array in held.items():
+        pieces = [shard.data.shape for shard in array.addressable_shards]
+        print(f"{name:15} {len(pieces)} x {pieces[0]}")
+
+
+if __name__ == "__main__":
+    jax.config.update("jax_num_cpu_devices", 8)
+    main()

@@ -1,0 +1,140 @@
+"""See what vmap does to a function: count calls and operations, compare programs.
+
+Why it is hard: a loop, `lax.map` and `vmap` return the same numbers, so running them
+tells you nothing about how each gets there.
+What finishes it: count how often Python calls the function, count the operations in the
+jaxpr, and compare the compiled program with the one you would batch by hand.
+
+Run it: `python -m examples.vmap.what_it_does`
+"""
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import P, lax
+from jax.sharding import NamedSharding
+
+ROWS = P("rows")  # cut along the first axis, one piece for each device
+
+
+class Facts(NamedTuple):
+    """What one way of mapping does: calls by Python, and operations in its jaxpr."""
+
+    calls: int
+    dot_generals: int
+    scans: int
+    equations: int
+
+
+def reference(fn):
+    """Return `fn` mapped over axis 0 of its arguments by a plain Python loop."""
+    return lambda *args: jnp.stack([fn(*row) for row in zip(*args, strict=True)])
+
+
+def one_by_one(fn):
+    """Return `fn` mapped by `lax.map`, which takes the rows one after another."""
+    return lambda *args: lax.map(lambda row: fn(*row), args)
+
+
+def dot(x, y):
+    """Return the dot product of two rows: (n,) and (n,) give ()."""
+    return x @ y
+
+
+def by_hand(x, y):
+    """Return the dot product of each pair of rows: (m, n) and (m, n) give (m,)."""
+    return jnp.einsum("ri,ri->r", x, y)
+
+
+def batch(rows=16):
+    """Return two batches of rows, (rows, 5) float32, of small whole numbers."""
+    x = jnp.arange(5.0 * rows).reshape(rows, 5)
+    return x % 11, x % 7
+
+
+def equations(jaxpr):
+    """Yield every equation of a jaxpr, and of the jaxprs inside its equations."""
+    for equation in jaxpr.eqns:
+        yield equation
+        for value in equation.params.values():
+            for inner in value if isinstance(value, tuple | list) else [value]:
+                if hasattr(inner, "eqns"):
+                    yield from equations(inner)
+
+
+def facts(way, fn, *args):
+    """Map `fn` over `args` in one `way`, without computing, and count what it does."""
+    calls = 0
+
+    def counted(*row):
+        nonlocal calls
+        calls += 1
+        return fn(*row)
+
+    jaxpr = jax.make_jaxpr(way(counted))(*args)
+    found = Counter(equation.primitive.name for equation in equations(jaxpr))
+    return Facts(calls, found["dot_general"], found["scan"], found.total())
+
+
+def normalized_hlo(fn, *args):
+    """Return the optimized HLO of `fn` without its name and its places in the source.
+
+    Two functions compile to the same program when these texts are equal; their
+    arguments must have the same names, because HLO parameters take them over.
+    """
+    hlo = jax.jit(fn).lower(*args).compile().as_text()
+    hlo = re.sub(r"^HloModule [^,]*", "HloModule", hlo)
+    tables = "FileNames|FunctionNames|FileLocations|StackFrames"
+    hlo = re.sub(rf"(?m)^(?:{tables})\n(?:.+\n)*", "", hlo)
+    hlo = re.sub(r",? ?metadata=\{(?:\"[^\"]*\"|[^}\"])*\}", "", hlo)
+    return re.sub(r"\n{2,}", "\n\n", hlo)
+
+
+def lower(mesh):
+    """Lower the mapped `dot` for a mesh of any size, two rows for each device."""
+    rows = jax.ShapeDtypeStruct(
+        (2 * mesh.size, 5), jnp.float32, sharding=NamedSharding(mesh, ROWS)
+    )
+    return jax.jit(jax.vmap(dot)).lower(rows, rows)
+
+
+def main(devices=None):
+    """Compare a loop, `lax.map` and `vmap`, then spread the batch over eight devices.
+
+    >>> main()
+    (16, 5) and (16, 5) give (16,)
+    vmap calls the function once: True
+    vmap has one dot_general and no scan: True
+    vmap compiles to the program batched by hand: True
+    eight devices hold the answer: True
+    """
+    if devices is None:
+        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
+    x, y = batch()
+    expected = reference(dot)(x, y)
+    print(f"{x.shape} and {y.shape} give {expected.shape}")
+    for answer in (one_by_one(dot)(x, y), jax.vmap(dot)(x, y), by_hand(x, y)):
+        assert (answer == expected).all()
+
+    found = facts(jax.vmap, dot, x, y)
+    same = normalized_hlo(jax.vmap(dot), x, y) == normalized_hlo(by_hand, x, y)
+    mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
+    spread = jax.jit(jax.vmap(dot))(*jax.device_put((x, y), NamedSharding(mesh, ROWS)))
+    claims = {
+        "vmap calls the function once": found.calls == 1,
+        "vmap has one dot_general and no scan": found[1:3] == (1, 0),
+        "vmap compiles to the program batched by hand": same,
+        "eight devices hold the answer": spread.sharding.device_set == set(devices[:8]),
+    }
+    for claim, holds in claims.items():
+        assert holds, claim
+        print(f"{claim}: {holds}")
+    assert (jax.device_get(spread) == jax.device_get(expected)).all()
+
+
+if __name__ == "__main__":
+    jax.config.update("jax_num_cpu_devices", 8)
+    main()
