@@ -1,0 +1,152 @@
+"""A small book to break: its own pages and examples, the real engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+REAL = Path(__file__).parent.parent
+CONF = """
+from pathlib import Path
+real = Path({conf!r})
+__file__, mine = str(real), __file__
+exec(compile(real.read_text(), str(real), "exec"))
+__file__ = mine
+html_theme, html_theme_options = "basic", {{}}
+html_static_path, html_css_files, html_js_files = [], [], []
+"""
+PAGE = """---
+file_format: mystnb
+kernelspec:
+  name: {kernel}
+  display_name: {kernel}
+book:
+  budget: {budget}
+---
+
+# {title}
+
+{body}
+"""
+
+
+@dataclass
+class Built:
+    """How one build went."""
+
+    code: int
+    said: str
+    seconds: float
+
+
+class Book:
+    """A book in a folder of its own."""
+
+    def __init__(self, folder: Path):
+        self.root = folder
+        self.docs = folder / "docs"
+        self.html = self.docs / "_build" / "html"
+        self.docs.mkdir(parents=True)
+        (folder / "examples").mkdir()
+        conf = CONF.format(conf=str(REAL / "docs" / "conf.py"))
+        (self.docs / "conf.py").write_text(conf)
+        self.targets((REAL / "docs" / "targets.toml").read_text())
+
+    def targets(self, text: str) -> None:
+        """Replace `targets.toml`."""
+        (self.docs / "targets.toml").write_text(text)
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file of the book as it stands."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def page(
+        self,
+        name: str,
+        *cells: str,
+        kernel="target",
+        budget=60,
+        more="",
+        prose="Prose.",
+    ) -> Path:
+        """Write a page; a cell starts with its options, if it has any."""
+        fences = "\n\n".join(f"```{{code-cell}}\n{cell}\n```" for cell in cells)
+        text = PAGE.format(
+            kernel=kernel,
+            budget=budget,
+            title=name.title(),
+            body=f"{prose}\n\n{fences}",
+        )
+        others = [
+            p.stem for p in self.docs.glob("*.md") if p.stem not in (name, "index")
+        ]
+        if name != "index":
+            self.index(*others, name)
+        return self.write(f"docs/{name}.md", text)
+
+    def index(self, *names: str) -> None:
+        """Write an index that links the pages `names`."""
+        listed = "\n".join(sorted(names))
+        self.write("docs/index.md", f"# Index\n\n```{{toctree}}\n{listed}\n```\n")
+
+    def start(self, *args: str, env: dict[str, str] | None = None) -> subprocess.Popen:
+        """Start a build and leave it running."""
+        command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-b", "html"]
+        # A kernel that sees pytest at work does not listen below Python.
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+        return subprocess.Popen(
+            [*command, *args, str(self.docs), str(self.html)],
+            cwd=self.root,
+            env={**inherited, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1", **(env or {})},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def build(self, *args: str, env: dict[str, str] | None = None) -> Built:
+        """Build the book, to the end."""
+        begin = time.perf_counter()
+        process = self.start(*args, env=env)
+        try:
+            said, _ = process.communicate(timeout=180)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+        return Built(process.returncode, said, time.perf_counter() - begin)
+
+    def text(self, name: str) -> str:
+        """The HTML of a page."""
+        return (self.html / f"{name}.html").read_text()
+
+    def record(self) -> dict:
+        """The record of the last build."""
+        return json.loads((self.html / "record.json").read_text())
+
+    def executed(self) -> set[str]:
+        """The pages that the last build executed."""
+        pages = self.record()["pages"]
+        return {name for name, page in pages.items() if page["executed"]}
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Book:
+    """An empty book."""
+    return Book(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Book:
+    """An empty book for all tests of a module."""
+    return Book(tmp_path_factory.mktemp("book"))

@@ -1,0 +1,74 @@
+"""The promise of an exercise: right answers pass, tempting errors are told apart."""
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "examples" / "exercises"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+
+
+def load(name):
+    """Import the exercise `name`."""
+    return importlib.import_module(f"examples.exercises.{name}")
+
+
+def mistakes(name):
+    """Return the definitions of the mistakes that the exercise `name` knows."""
+    tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return [node for node in functions if node.name.startswith("mistake_")]
+
+
+def objection(exercise, attempt):
+    """Return what `check` says against `attempt`; None when it says nothing."""
+    try:
+        exercise.check(attempt)
+    except AssertionError as error:
+        return str(error)
+    return None
+
+
+def is_a_sentence(text):
+    """Whether a learner can read `text`: words, on their own, not a bare value."""
+    return len([word for word in (text or "").split() if word[0].isalnum()]) >= 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_solution_passes(name):
+    exercise = load(name)
+    exercise.check(exercise.solution)
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake"), [(name, m.name) for name in NAMES for m in mistakes(name)]
+)
+def test_a_mistake_is_rejected_with_a_sentence(name, mistake):
+    exercise = load(name)
+    said = objection(exercise, getattr(exercise, mistake))
+    assert said is not None, f"check accepts {mistake}"
+    assert is_a_sentence(said), f"of {mistake}, check says only {said!r}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_there_are_two_mistakes_that_say_what_the_learner_thought(name):
+    known = mistakes(name)
+    assert len(known) >= 2
+    silent = [mistake.name for mistake in known if not ast.get_docstring(mistake)]
+    assert not silent, f"{silent[0]} has no docstring"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_stub_is_rejected_with_a_sentence(name):
+    def stub(*args, **kwargs):
+        return None
+
+    said = objection(load(name), stub)
+    assert said is not None, "check accepts a function that returns nothing"
+    assert is_a_sentence(said), f"of a stub, check says only {said!r}"
+
+
+def test_there_is_an_exercise():
+    assert NAMES

@@ -1,0 +1,147 @@
+"""What the front door says is so: its code runs, its commands and links exist."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from book.targets import Target, environment
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+WORKFLOW = ".github/workflows/book.yml"
+CALLERS = ["README.md", "CONTRIBUTING.md", WORKFLOW, ".readthedocs.yaml", ".ci/run"]
+NOX = re.compile(r"\bnox(?: --[\w-]+)* -s((?: [a-z_]+)+)")
+SHORT = re.compile(r"^\$\w+((?: [a-z_]+)+)$", re.MULTILINE)  # nox in a variable
+
+
+def sessions():
+    """Return the names of the sessions in noxfile.py."""
+    tree = ast.parse((ROOT / "noxfile.py").read_text(encoding="utf-8"))
+    found = set()
+    for node in tree.body:
+        for decorator in getattr(node, "decorator_list", []):
+            if ast.unparse(decorator).startswith("nox.session"):
+                named = getattr(decorator, "keywords", [])
+                names = [k.value.value for k in named if k.arg == "name"]
+                found.add(names[0] if names else node.name)
+    return found
+
+
+def called(text):
+    """Return the sessions that a file's `nox -s` commands name."""
+    found = NOX.findall(text) + (SHORT.findall(text) if "nox" in text else [])
+    return {name for names in found for name in names.split()}
+
+
+def test_the_readme_shows_a_program():
+    assert len(BLOCKS) == 1
+    assert len([line for line in BLOCKS[0].splitlines() if line.strip()]) <= 16
+    assert "assert " in BLOCKS[0]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_program_of_the_readme_runs_alone(block, tmp_path):
+    env = environment(Target("", "", "", 0), tmp_path)  # nothing steers JAX
+    command = [sys.executable, "-P", "-W", "error", "-c", block]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python -m pip install nox && python -m nox -s docs",
+        "python -m nox -s tests",
+        "uvx nox -s docs",
+        "pipx run nox -s docs",
+        "nox --no-venv",
+        "-- -D book_target=gpu",
+    ],
+)
+def test_the_readme_says_how_to_build_and_test(command):
+    assert command in README
+
+
+@pytest.mark.parametrize("name", CALLERS)
+def test_every_session_that_is_called_is_there(name):
+    if not (ROOT / name).exists():
+        pytest.skip(f"there is no {name}")
+    found = called((ROOT / name).read_text(encoding="utf-8"))
+    assert found
+    assert found <= sessions()
+
+
+def test_a_session_that_is_not_there_would_be_seen():
+    assert called("run `python -m nox -s docs gone -- x`") == {"docs", "gone"}
+    assert called("python -m nox --no-venv -s lost") == {"lost"}
+    assert called('book="python -m nox --session"\n$book gone lost\n') == {
+        "gone",
+        "lost",
+    }
+    assert not {"gone", "lost"} & sessions()
+    assert {"docs", "tests"} <= sessions()
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_every_file_that_is_linked_is_there(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
+    files = [link for link in links if not re.match(r"\w+:", link)]
+    assert [link for link in files if not (ROOT / link).exists()] == []
+
+
+def test_every_folder_of_the_readme_is_there():
+    folders = re.findall(r"^\| `([\w/]+/)` \|", README, re.MULTILINE)
+    assert len(folders) == 6
+    assert [folder for folder in folders if not (ROOT / folder).is_dir()] == []
+
+
+def test_the_picture_says_in_words_what_it_shows():
+    [(alt, path)] = re.findall(r"!\[(.*?)\]\((.*?)\)", README)
+    picture = ElementTree.parse(ROOT / path).getroot()
+    assert alt == picture.findtext("{http://www.w3.org/2000/svg}title")
+
+
+def test_the_workflow_asks_for_no_more_than_it_needs():
+    workflow = yaml.safe_load((ROOT / WORKFLOW).read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    more = {name: job.get("permissions") for name, job in workflow["jobs"].items()}
+    publish = more.pop("publish")
+    assert publish == {"pages": "write", "id-token": "write"}
+    assert set(more.values()) == {None}
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", action) for action in used)
+    assert not any("${{" in step.get("run", "") for step in steps)
+
+
+def test_the_workflow_and_the_readme_name_the_same_oldest_python():
+    workflow = yaml.safe_load((ROOT / WORKFLOW).read_text(encoding="utf-8"))
+    pythons = workflow["jobs"]["cpu"]["strategy"]["matrix"]["python"]
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'requires-python = ">={pythons[0]}"' in project
+    assert f"Python {pythons[0]} or newer" in README
+
+
+def test_the_readme_names_the_jax_that_the_locks_name():
+    lock = (ROOT / "requirements" / "docs.txt").read_text(encoding="utf-8")
+    [oldest] = re.findall(r"^jax==(\S+) ; python_full_version < '3.12'", lock, re.M)
+    assert f"Python 3.11 gets JAX {oldest};" in README
+
+
+def test_read_the_docs_publishes_what_nox_builds():
+    settings = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text(encoding="utf-8"))
+    assert settings["version"] == 2
+    commands = settings["build"]["commands"]
+    assert "python -m nox -s docs" in commands
+    assert commands[-1] == 'cp -r docs/_build/html/. "$READTHEDOCS_OUTPUT/html/"'

@@ -1,0 +1,86 @@
+"""Each build writes down what it verified, on what, and every page says so."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+PAGES = {"kernel", "devices", "executed", "ran", "seconds"}
+PAGES |= {"cells", "assertions", "snippets"}
+
+
+@pytest.fixture(scope="module")
+def built(shared):
+    """A book of one page with cells, one without, and one that shows the record."""
+    shared.page(
+        "counted",
+        "x = [1, 2]\nassert x\nassert len(x) == 2",
+        ":tags: [remove-input]\nprint('drawn')",
+        ':raises: "IndexError: list index"\nx[2]',
+        kernel="mesh-of-eight",
+    )
+    shared.write("docs/words.md", "# Words\n\nOnly words.\n")
+    shared.write("docs/verified.md", "# Verified\n\n```{record}\n```\n")
+    shared.index("counted", "words", "verified")
+    result = shared.build()
+    assert result.code == 0, result.said
+    return shared
+
+
+def test_the_schema_is_stable(built):
+    record = built.record()
+    assert {k: type(v) for k, v in record.items()} == {
+        "jax": str,
+        "jaxlib": str,
+        "python": str,
+        "target": str,
+        "platform": str,
+        "device_kind": str,
+        "device_count": int,
+        "built": str,
+        "pages": dict,
+    }
+    assert set(record["pages"]["counted"]) == PAGES
+
+
+def test_what_ran_is_counted(built):
+    import jax
+
+    record, page = built.record(), built.record()["pages"]["counted"]
+    assert (record["jax"], record["target"]) == (jax.__version__, "cpu")
+    assert (record["platform"], record["device_count"]) == ("cpu", 8)
+    assert (page["kernel"], page["devices"]) == ("mesh-of-eight", "simulated")
+    assert (page["cells"], page["assertions"], page["snippets"]) == (3, 3, 2)
+    assert page["seconds"] > 0
+    now = datetime.now(UTC)
+    for moment in (record["built"], page["ran"]):
+        assert now - datetime.fromisoformat(moment) < timedelta(minutes=10)
+
+
+def test_a_page_without_cells_has_no_line_about_devices(built):
+    assert set(built.record()["pages"]) == {"counted"}
+    assert "provenance" not in built.text("words")
+
+
+def test_the_last_line_of_a_page_tells_executed_from_cached(built):
+    line = re.search(r'<p class="provenance"[^>]*>(.*?)</p>', built.text("counted"))[1]
+    record = built.record()
+    day = record["pages"]["counted"]["ran"][:10]
+    start = f"JAX {record['jax']}, 8 simulated CPU devices, {day}, "
+    assert line == start + "executed for this build."
+    assert built.build().code == 0
+    assert built.record()["pages"]["counted"]["executed"] is False
+    assert start + "outputs from the cache." in built.text("counted")
+
+
+def test_the_record_and_those_of_other_machines_are_shown(built):
+    other = built.record() | {"device_kind": "Abacus 3000", "target": "gpu"}
+    other["pages"] = {"since-removed": other["pages"]["counted"]}
+    built.write("docs/evidence/records/abacus.json", json.dumps(other))
+    assert built.build().code == 0
+    page = built.text("verified")
+    assert "This build" in page
+    assert "Abacus 3000" in page
+    assert "since-removed" in page
+    assert 'href="counted.html"' in page

@@ -1,0 +1,81 @@
+"""Every cell and every listing of the book runs alone, in an empty folder."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from book.alone import Launcher
+from book.build import programs
+from book.pages import Problem, read
+from book.slicing import Slicer
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+LIMIT = 120  # seconds for one program
+
+
+def cut() -> dict[str, str | Problem]:
+    """Cut all pages: the id of each program -> its text, or what is wrong."""
+    found: dict[str, str | Problem] = {}
+    slicer = Slicer((ROOT, DOCS))
+    for path in sorted(DOCS.rglob("*.md")):
+        name = path.relative_to(DOCS).with_suffix("").as_posix()
+        if name.split("/")[0] in ("_build", "book"):
+            continue
+
+        def fail(problem: Problem, name: str = name) -> None:
+            found[f"{name}/{problem.cell or problem.line}"] = problem
+
+        try:
+            page = read(path, name)
+        except Problem as problem:
+            fail(problem)
+            continue
+        for which, text in programs(page, slicer, fail).items():
+            found[f"{name}/{which}"] = text
+    return found
+
+
+PROGRAMS = cut()
+
+
+@pytest.fixture(scope="session")
+def launcher(pytestconfig):
+    """A Python that has imported JAX, to fork programs from."""
+    with Launcher(pytestconfig.target) as kept:
+        yield kept
+
+
+def test_there_are_programs():
+    assert len(PROGRAMS) > 50
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_it_runs_alone(launcher, name):
+    program = PROGRAMS[name]
+    if isinstance(program, Problem):
+        pytest.fail(str(program), pytrace=False)
+    code, said = launcher.run(program, LIMIT)
+    if code:
+        pytest.fail(f"exit status {code}\n\n{program}\n{said}", pytrace=False)
+
+
+def test_some_run_in_an_interpreter_of_their_own_just_as_well(tmp_path):
+    import subprocess
+    import sys
+
+    env = {k: v for k, v in os.environ.items() if not k.startswith("JAX_")}
+    env["JAX_PLATFORMS"] = os.environ.get("JAX_PLATFORMS", "")
+    for name in list(PROGRAMS)[:: max(1, len(PROGRAMS) // 5)]:
+        path = tmp_path / "program.py"
+        path.write_text(PROGRAMS[name], encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-P", str(path)],
+            cwd=tmp_path,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, (name, done.stderr)

@@ -1,0 +1,56 @@
+"""Every cell and every listing can be copied as a program that runs alone."""
+
+import html
+import re
+
+TEMPLATE = re.compile(r'<template class="runnable">(.*?)</template>', re.DOTALL)
+
+
+def test_the_page_carries_the_programs_that_are_written_beside_the_site(book):
+    book.write(
+        "examples/double.py", "TWO = 2\n\n\ndef double(x):\n    return TWO * x\n"
+    )
+    listing = "```{literalinclude} ../examples/double.py\n:pyobject: double\n```"
+    book.page(
+        "copied",
+        "from examples.double import double\na, b = 1, 2",
+        ":tags: [remove-input]\nprint('drawn')",
+        "assert double(a) < 3 and 'b&<b>'\ndouble(a)",
+        prose=listing,
+    )
+    built = book.build()
+    assert built.code == 0, built.said
+    written = book.docs / "_build" / "snippets" / "copied"
+    assert {p.name for p in written.iterdir()} == {
+        "cell1.py",
+        "cell3.py",
+        "listing1.py",
+    }
+    carried = [html.unescape(t) for t in TEMPLATE.findall(book.text("copied"))]
+    assert sorted(carried) == sorted(p.read_text() for p in written.iterdir())
+    program = (written / "cell3.py").read_text()
+    assert "import" not in program
+    assert "TWO = 2" in program
+    exec(compile(program, "cell3", "exec"), {})
+
+
+def test_what_cannot_be_cut_names_page_and_cell(book):
+    book.page(
+        "uncut",
+        "assert True",
+        ":tags: [remove-input]\nhidden = 3\nprint(hidden)",
+        "assert hidden == 3",
+    )
+    built = book.build()
+    assert built.code != 0
+    assert "uncut, cell 3: uses `hidden`, which the page never defines" in built.said
+
+
+def test_a_program_that_is_gone_leaves_no_file(book):
+    book.page("fewer", "assert 1", "assert 2")
+    assert book.build().code == 0
+    folder = book.docs / "_build" / "snippets" / "fewer"
+    assert (folder / "cell2.py").exists()
+    book.page("fewer", "assert 1")
+    assert book.build().code == 0
+    assert [p.name for p in folder.iterdir()] == ["cell1.py"]

@@ -1,0 +1,102 @@
+"""The build runs on the hardware it was configured for, or stops before a page."""
+
+import pytest
+
+SMALL = """
+[cpu]
+says = "eight simulated devices"
+platform = "cpu"
+devices = 8
+env = { JAX_PLATFORMS = "cpu", JAX_NUM_CPU_DEVICES = "8" }
+[small]
+says = "two simulated devices"
+platform = "cpu"
+devices = 2
+env = { JAX_PLATFORMS = "cpu", JAX_NUM_CPU_DEVICES = "2" }
+[absent]
+says = "a device of which there is only a file"
+platform = "tpu"
+devices = 1
+env = { JAX_PLATFORMS = "tpu" }
+"""
+COUNT = "import jax\nassert True\nprint('devices:', jax.device_count())"
+
+
+def sentence(built) -> str:
+    """The one line that a refused build ends with."""
+    assert built.code != 0
+    assert "Traceback" not in built.said
+    assert "running" not in built.said
+    return built.said.strip().splitlines()[-1]
+
+
+def test_hardware_that_is_not_there_is_named_with_what_would_work(book):
+    book.page("counted", COUNT)
+    built = book.build("-D", "book_target=tpu")
+    said = sentence(built)
+    assert "'tpu'" in said
+    assert "/dev/accel0" in said
+    assert "python -m nox -s docs -- -D book_target=cpu" in said
+    assert built.seconds < 10
+
+
+def test_a_platform_that_does_not_start_is_named_with_what_was_found(book):
+    book.targets(SMALL)
+    book.page("counted", COUNT)
+    built = book.build("-D", "book_target=absent")
+    assert "'absent' needs 1 device of platform 'tpu'; found: " in sentence(built)
+    assert built.seconds < 10
+
+
+def test_too_few_devices_are_counted(book):
+    book.targets(SMALL.replace("devices = 2", "devices = 3"))
+    book.page("counted", COUNT)
+    assert "found: 2 of kind cpu" in sentence(book.build("-D", "book_target=small"))
+
+
+def test_an_unknown_target_is_told_the_known_ones(book):
+    book.page("counted", COUNT)
+    said = sentence(book.build("-D", "book_target=abacus"))
+    assert "no target 'abacus'" in said
+    assert "cpu, gpu, tpu" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[cpu\n", "targets.toml is not TOML"),
+        ("[gpu]\nsays='x'\nplatform='gpu'\ndevices=1\n", "no target 'cpu'"),
+        (SMALL + "colour = 'red'\n", "target 'absent' has an unknown key 'colour'"),
+        (SMALL.replace("devices = 2", "devices = 'two'"), "is 'two', not of type int"),
+        (SMALL.replace('platform = "tpu"\n', ""), "target 'absent' lacks platform"),
+        ("cpu = 3\n", "'cpu' stands outside any target"),
+    ],
+)
+def test_a_bad_targets_file_is_one_sentence(book, text, reason):
+    book.targets(text)
+    book.page("counted", COUNT)
+    assert reason in sentence(book.build())
+
+
+def test_pages_choose_the_target_or_a_mesh_of_eight(book):
+    book.targets(SMALL)
+    book.page("own", COUNT)
+    book.page("mesh", COUNT, kernel="mesh-of-eight")
+    assert book.build("-D", "book_target=small").code == 0
+    assert "devices: 2" in book.text("own")
+    assert "JAX" in book.text("own")
+    assert "2 simulated CPU devices" in book.text("own")
+    assert "devices: 8" in book.text("mesh")
+    assert "8 simulated CPU devices" in book.text("mesh")
+    assert book.record()["device_count"] == 2
+
+
+def test_what_steers_jax_outside_does_not_reach_a_page(book):
+    book.page("counted", COUNT)
+    steering = {
+        "JAX_NUM_CPU_DEVICES": "3",
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=5",
+        "JAX_ENABLE_X64": "1",
+    }
+    assert book.build(env=steering).code == 0
+    assert "devices: 8" in book.text("counted")
