@@ -358,7 +358,10 @@ def _listing(page: Page, listing) -> list[str]:
 
 
 def sections(page: Page) -> list[str]:
-    """A page has one title, and the sections of the house in their order."""
+    """A page has one title, and the sections of the house in their order.
+
+    Inside a section, headings of the third level divide a page one looks things up in.
+    """
     found, seen = [], -1
     titles = [(line, text) for line, level, text in headings(page) if level == 1]
     if len(titles) != 1:
@@ -370,7 +373,7 @@ def sections(page: Page) -> list[str]:
         return found
     allowed = [s for s in SECTIONS if page.name == "index" or not s.endswith("?")]
     for line, level, text in headings(page):
-        if level == 1:
+        if level == 1 or (level == 3 and seen >= 0):
             continue
         if level > 2 or text not in allowed:
             what = f"{text!r} is no section; there are {', '.join(allowed)}"

@@ -173,7 +173,7 @@ BAD_PAGES = {
     house.sections: [
         ("## Guess first", "## More", "'More' is no section"),
         ("## Guess first", SEE, "'See it' comes after 'Run it', not before it"),
-        ("## Guess first", "### Guess first", "'Guess first' is no section"),
+        ("## Guess first", "#### Guess first", "'Guess first' is no section"),
         ("## Guess first", "## Which map do I want?", "is no section"),
         ("## Keep", "", "there is no section 'Keep'"),
         ("In one breath", "Summary", "no 'In one breath'"),
