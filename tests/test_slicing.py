@@ -1447,6 +1447,57 @@ EXAMPLES = {
 }
 
 
+RULES = """
+    import jax
+    import jax.numpy as jnp
+
+    @jax.custom_vjp
+    def smooth(x):
+        return jnp.sin(x)
+
+    def forward(x):
+        return smooth(x), x
+
+    def backward(x, g):
+        return (g * 7.0,)
+
+    smooth.defvjp(forward, backward)
+
+    @jax.custom_jvp
+    def steep(x):
+        return x
+
+    steep.defjvps(lambda g, ans, x: 5.0 * g)
+
+    @jax.custom_batching.custom_vmap
+    def sine(x):
+        return jnp.sin(x)
+
+    @sine.def_vmap
+    def all_at_once(axis_size, in_batched, x):
+        return nine(x), True
+
+    def nine(x):
+        return 9.0 * jnp.ones_like(x)
+
+    def no_rule(x):
+        return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("name", "truth"),
+    [
+        ("smooth", "jax.grad(smooth)(0.0) == 7"),
+        ("steep", "jax.grad(steep)(0.0) == 5"),
+        ("sine", "jax.vmap(sine)(jax.numpy.ones(1)) == 9"),
+    ],
+)
+def test_a_function_keeps_the_rules_it_was_given(alone, name, truth):
+    page = f"import jax\n---\nfrom examples.rules import {name}\nassert {truth}"
+    alone(page, examples={"rules.py": RULES})
+
+
 def test_examples_are_written_out_through_all_their_imports(alone):
     page = """
         from examples.deep.middle import twice, main

@@ -46,6 +46,21 @@ def test_what_cannot_be_cut_names_page_and_cell(book):
     assert "uncut, cell 3: uses `hidden`, which the page never defines" in built.said
 
 
+def test_what_raised_is_part_of_no_later_program(book):
+    book.page(
+        "later",
+        "def keep(x, into):\n    into.append(x)\n    assert x < 3\nkept = []",
+        ':raises: "AssertionError"\nkeep(2, kept)\nx = 3; keep(x, kept)',
+        "assert kept[0] == 2\nx",
+    )
+    built = book.build()
+    assert built.code == 0, built.said
+    text = (book.docs / "_build" / "snippets" / "later" / "cell3.py").read_text()
+    assert "keep(2, kept)" in text
+    assert "keep(x, kept)" not in text
+    exec(compile(text, "cell3", "exec"), {})
+
+
 def test_a_program_that_is_gone_leaves_no_file(book):
     book.page("fewer", "assert 1", "assert 2")
     assert book.build().code == 0

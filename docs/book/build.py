@@ -6,6 +6,7 @@ pages must run, `execute` runs them, `slicing` cuts them; MyST-NB then only rend
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
 import shutil
@@ -22,7 +23,7 @@ from sphinx.util import logging
 from book import targets
 from book.cache import Cache, Entry, key
 from book.execute import Runner
-from book.pages import Listing, Page, Problem, notebook, read
+from book.pages import Cell, Listing, Page, Problem, notebook, read
 from book.slicing import SliceError, Slicer
 
 logger = logging.getLogger(__name__)
@@ -157,7 +158,7 @@ def programs(
         if not cell.visible:
             continue
         # Removed cells draw, they never define: a program cannot need one.
-        above = [c.source for c in page.cells[:index] if c.visible]
+        above = [_completed(c) for c in page.cells[:index] if c.visible]
         try:
             found[f"cell{cell.number}"] = slicer.cell(above, cell.source, cell.raises)
         except SliceError as error:
@@ -172,6 +173,16 @@ def programs(
         except SliceError as error:
             fail(Problem(page.name, f"a listing: {error}", listing.line))
     return found
+
+
+def _completed(cell: Cell) -> str:
+    """What of the cell's source ran to its end: all of it, unless it was to raise."""
+    if not cell.raises:
+        return cell.source
+    last = ast.parse(cell.source).body[-1]
+    lines = cell.source.split("\n")[: last.lineno]
+    lines[-1] = lines[-1][: last.col_offset]
+    return "\n".join(lines).rstrip("; \n")
 
 
 def _there(listing: Listing) -> bool:

@@ -24,6 +24,7 @@ from book.syntax import (
     arguments,
     called,
     changed_by,
+    registers,
     root,
     targets,
 )
@@ -288,6 +289,8 @@ def _pairs(node: ast.AST) -> Iterator[tuple[ast.AST, ast.expr]]:
     todo = [node]
     while todo:
         part = todo.pop()
+        for call in registers(part):
+            yield call.func, ast.List(call.args)
         if isinstance(part, ast.FunctionDef | ast.ClassDef | ast.Lambda):
             continue
         match part:

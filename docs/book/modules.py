@@ -21,7 +21,7 @@ def statements(source: str, unit: str, where: str) -> list[Statement]:
     except SyntaxError as error:
         raise SliceError(f"{where} is not Python: {error.msg}") from None
     lines, result, above = source.split("\n"), [], 0
-    for node, below in zip(body, [*body[1:], None], strict=True):
+    for node, below in zip(body, [*body, None][1 : len(body) + 1], strict=True):
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
             raise SliceError(
                 f"`{ast.unparse(node)}` in {where} hides where names come from; "

@@ -20,6 +20,7 @@ from book.syntax import (
     called,
     changed_by,
     harmless,
+    registers,
     root,
 )
 
@@ -279,6 +280,8 @@ class _Visitor(ast.NodeVisitor):
         if not self._deferred:
             self.facts.kinds |= scope.kinds
             self.facts.returns |= scope.returns
+        for call in registers(node):
+            self._write(*changed_by(call))
 
     visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _function
 

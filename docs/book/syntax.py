@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 
 _MESHES = {"Mesh", "create_device_mesh", "make_mesh"}
@@ -21,6 +22,9 @@ _MUTATORS |= dict.fromkeys(
     1,
 )
 _MUTATORS |= dict.fromkeys("insert move_to_end pop setdefault update".split(), 2)
+# And those that give a function a rule, such as `f.defvjp(forward, backward)`.
+_MUTATORS |= dict.fromkeys("def_vmap defjvp defvjp register".split(), 3)
+_MUTATORS |= {"defjvps": math.inf}
 _CHANGERS = frozenset(
     "copyto delattr heapify heappop heappush insort next put_along_axis putmask "
     "setattr shuffle".split()
@@ -92,6 +96,15 @@ def changed_by(call: ast.Call) -> tuple[str | None, bool] | None:
         return name, bool(steps)
     draws = ".".join([name or "", *steps]).startswith(_DRAWS) and last not in SOURCES
     return (name, False) if draws or last.startswith(_SETS) else None
+
+
+def registers(function: ast.AST) -> Iterator[ast.Call]:
+    """The calls that decorators are which keep the function: `@f.def_vmap`."""
+    for decorator in getattr(function, "decorator_list", []):
+        if isinstance(decorator, ast.Attribute):
+            call = ast.Call(decorator, [ast.Name(function.name, ast.Load())], [])
+            if changed_by(call):
+                yield call
 
 
 def harmless(call: ast.Call) -> bool:
