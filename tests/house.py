@@ -28,6 +28,7 @@ DEVICE_LINES = (
     'devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]',
 )
 AXES = ("rows", "inner", "batch", "model")
+PAINTERS = "book.figures", "book.plots"  # what is imported from them needs alt
 WORDS = (150, 600)
 MOST_WORDS = {"index": 700, "patterns": 1000}
 CELL, SETUP, LISTING = 8, 14, 15  # lines of code at most
@@ -399,7 +400,7 @@ def pictures_have_words(page: Page) -> list[str]:
         alias.asname or alias.name
         for cell in page.cells
         for node in ast.walk(ast.parse(cell.source))
-        if isinstance(node, ast.ImportFrom) and node.module == "book.figures"
+        if isinstance(node, ast.ImportFrom) and node.module in PAINTERS
         for alias in node.names
     }
     for cell in page.cells:

@@ -136,6 +136,7 @@ PAGE = "docs/shard_map/varying.md"
 SHOWN = "answer.sharding.spec"
 SEE = "## See it"
 FIGURE = 'shards(x, alt="Eight devices; each holds two of sixteen whole numbers.")'
+PLOT = "from book.plots import lines"
 SETUP = "mesh = jax.make_mesh("
 LISTED = "pyobject: above_lowest"
 # rule: what is replaced on the page above, by what, and a piece of the complaint
@@ -183,6 +184,7 @@ BAD_PAGES = {
     house.pictures_have_words: [
         (FIGURE, "shards(x)", "`shards(...)` has no alt"),
         (FIGURE, 'shards(x, alt=" ")', "`shards(...)` has no alt"),
+        (FIGURE, f"{PLOT}\nlines({{}}, x='rows', y='B')", "`lines(...)` has no alt"),
         (SEE, "![](a.svg)", "an image has no alternative text"),
         (SEE, "```{image} a.svg\n:width: 9\n```", "an image has no :alt:"),
     ],
