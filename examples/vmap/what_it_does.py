@@ -82,10 +82,15 @@ def facts(way, fn, *args):
 def normalized_hlo(fn, *args):
     """Return the optimized HLO of `fn` without its name and its places in the source.
 
-    Two functions compile to the same program when these texts are equal; their
-    arguments must have the same names, because HLO parameters take them over.
+    Two functions compile to the same program when these texts are equal.
     """
-    hlo = jax.jit(fn).lower(*args).compile().as_text()
+
+    # Its arguments have no names, which HLO would take over; and it has no `lower` of
+    # its own, which `jit(pmap(f))` inherits from `pmap(f)`.
+    def program(*values):
+        return fn(*values)
+
+    hlo = jax.jit(program).lower(*args).compile().as_text()
     hlo = re.sub(r"^HloModule [^,]*", "HloModule", hlo)
     tables = "FileNames|FunctionNames|FileLocations|StackFrames"
     hlo = re.sub(rf"(?m)^(?:{tables})\n(?:.+\n)*", "", hlo)

@@ -1,0 +1,325 @@
+"""Say for each operation what it becomes when its arguments hold a batch.
+
+Why it is hard: every operation counts axes in its own way, and an argument that is the
+same for all items of the batch must not be copied for each of them.
+What finishes it: a convention. The batch is always axis 0, so most rules add one to the
+axes that an operation names; an argument without a batch says so, by None.
+
+The interpreter that applies these rules is in `build_your_own.py`.
+Run it: `python -m examples.vmap.batching_rules`
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+RULES = {}
+
+
+class Lanes(NamedTuple):
+    """The mapped axis: its name, or None; its size; and the rules for it."""
+
+    name: str | None
+    size: int
+    rules: dict
+
+
+def rule(*names):
+    """Register the decorated function as the batching rule of the primitives `names`.
+
+    A rule is called as `rule(lanes, op, args, dims, **params)`:
+    axis: the Lanes; op: the operation, which `op(*args)` runs as it was recorded
+    and `op(*args, name=value)` with a parameter replaced; args: its arrays; dims: for
+    each of them 0, where axis 0 holds the lanes, or None, where all lanes share it.
+    It returns the output, or the list of them, and a dim, or one for each output.
+    """
+
+    def register(function):
+        RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def shift(axes, by=1):
+    """Return an axis, or a tuple of them, moved `by` places: lanes stand in front."""
+    if isinstance(axes, list | tuple):
+        return tuple(each + by for each in axes)
+    return axes + by
+
+
+def every_lane(x, dim, lanes):
+    """Return x with lanes in front: (...) becomes (n, ...), copied where it must."""
+    return x if dim == 0 else lax.broadcast(x, (lanes.size,))
+
+
+def all_lanes(args, dims, lanes):
+    """Return the list of `args`, every one with lanes in front."""
+    return [every_lane(x, dim, lanes) for x, dim in zip(args, dims, strict=True)]
+
+
+# ---- one number at a time --------------------------------------------------------
+
+ELEMENTWISE = """
+    abs acos acosh add add_any and asin asinh atan atan2 atanh bitcast_convert_type cbrt
+    ceil clz complex conj convert_element_type copy cos cosh digamma div eq erf erf_inv
+    erfc exp exp2 expm1 floor ge gt imag integer_pow is_finite le lgamma log log1p log2
+    logistic lt max min mul name ne neg nextafter not one_minus_square or
+    population_count pow real reduce_precision rem round rsqrt shift_left
+    shift_right_arithmetic shift_right_logical sign sin sinh sqrt square stop_gradient
+    sub tan tanh xor
+    random_bits random_fold_in random_seed random_split random_unwrap random_wrap
+""".split()  # the last line: what is done to a key is done to each of an array of keys
+
+
+@rule(*ELEMENTWISE)
+def elementwise(lanes, op, args, dims, **params):
+    """The same operation, on more numbers: (n, ...) and (n, ...) give (n, ...)."""
+    ranks = [jnp.ndim(x) - (dim == 0) for x, dim in zip(args, dims, strict=True)]
+    aligned = []
+    for x, dim, rank in zip(args, dims, ranks, strict=True):
+        if dim == 0 and rank < max(ranks):  # a number for each lane, beside an array
+            x = lax.expand_dims(x, range(1, 1 + max(ranks) - rank))
+        elif dim is None and rank > 0:  # an array that all lanes share
+            x = lax.expand_dims(x, (0,))
+        aligned.append(x)
+    return op(*aligned), 0
+
+
+@rule("select_n", "clamp")
+def same_shape(lanes, op, args, dims, **params):
+    """As `elementwise`, for operations that want all their shapes to be equal."""
+    args = all_lanes(args, dims, lanes)
+    shape = max((x.shape for x in args), key=len)
+    return op(*(lax.broadcast_in_dim(x, shape, range(x.ndim)) for x in args)), 0
+
+
+# ---- axes are counted from one ---------------------------------------------------
+
+NAMES_AXES = {
+    "axes": "argmax argmin reduce_and reduce_max reduce_min reduce_or reduce_prod "
+    "reduce_sum reduce_xor",
+    "axis": "cumlogsumexp cummax cummin cumprod cumsum split top_k",
+    "dimension": "concatenate sort",
+    "dimensions": "rev squeeze",
+}
+
+
+@rule(*" ".join(NAMES_AXES.values()).split())
+def along_axes(lanes, op, args, dims, **params):
+    """The same operation along the same axes, each one place further back."""
+    [key] = NAMES_AXES.keys() & params.keys()
+    return op(*all_lanes(args, dims, lanes), **{key: shift(params[key])}), 0
+
+
+@rule("transpose")
+def transpose(lanes, op, args, dims, permutation):
+    """Lanes stay in front."""
+    return op(*args, permutation=(0, *shift(permutation))), 0
+
+
+@rule("broadcast_in_dim")
+def broadcast_in_dim(lanes, op, args, dims, shape, broadcast_dimensions, **params):
+    """Lanes go to the front of the new shape."""
+    to = (0, *shift(broadcast_dimensions))
+    return op(*args, shape=(lanes.size, *shape), broadcast_dimensions=to), 0
+
+
+@rule("reshape")
+def reshape(lanes, op, args, dims, new_sizes, dimensions, **params):
+    """Each lane is reshaped; no number leaves its lane."""
+    order = dimensions and (0, *shift(dimensions))
+    return op(*args, new_sizes=(lanes.size, *new_sizes), dimensions=order), 0
+
+
+@rule("slice")
+def slice_(lanes, op, args, dims, start_indices, limit_indices, strides):
+    """The same slice of each lane."""
+    ends = {"limit_indices": (lanes.size, *limit_indices)}
+    steps = strides and (1, *strides)
+    return op(*args, start_indices=(0, *start_indices), strides=steps, **ends), 0
+
+
+@rule("pad")
+def pad(lanes, op, args, dims, padding_config):
+    """Nothing is added between lanes; a filling for each lane is put in afterwards."""
+    (x, filling), around = args, ((0, 0, 0), *padding_config)
+    x = every_lane(x, dims[0], lanes)
+    if dims[1] is None:
+        return op(x, filling, padding_config=around), 0
+    padded = op(x, jnp.zeros((), x.dtype), padding_config=around)
+    inside = op(jnp.ones(x.shape, bool), jnp.array(False), padding_config=around)
+    filling = lax.broadcast_in_dim(filling, padded.shape, (0,))
+    return lax.select(inside, padded, filling), 0
+
+
+@rule("dot_general")
+def dot_general(lanes, op, args, dims, dimension_numbers, **params):
+    """Lanes of both: one more batch axis. Of one: one more of its free axes."""
+    (x_sums, y_sums), (x_batch, y_batch) = dimension_numbers
+    of_x, of_y = (dim == 0 for dim in dims)
+    both = (0,) if of_x and of_y else ()
+    sums = shift(x_sums, of_x), shift(y_sums, of_y)
+    batch = both + shift(x_batch, of_x), both + shift(y_batch, of_y)
+    out = op(*args, dimension_numbers=(sums, batch))
+    if both:
+        return out, 0
+    free = len(x_batch) if of_x else args[0].ndim - len(x_sums)
+    return jnp.moveaxis(out, free, 0), 0
+
+
+# ---- axes that are looked up -----------------------------------------------------
+
+
+def lookup(numbers, of_data, of_indices):
+    """Return dimension numbers for lanes of the data, of the indices, or of both.
+
+    Fields that count axes of the data move back if the data has lanes, and likewise
+    for the indices. If both have them, lanes are one more batch axis.
+    """
+    both = (0,) if of_data and of_indices else ()
+    moved = {}
+    for field, axes in numbers._asdict().items():
+        if field in ("offset_dims", "update_window_dims"):  # they count output axes
+            moved[field] = (() if of_indices else (0,)) + shift(axes)
+        elif field in ("start_indices_batching_dims", "scatter_indices_batching_dims"):
+            moved[field] = both + shift(axes, of_indices)
+        elif field == "operand_batching_dims":
+            moved[field] = both + shift(axes, of_data)
+        else:
+            moved[field] = shift(axes, of_data)
+    return type(numbers)(**moved)
+
+
+@rule("gather")
+def gather(lanes, op, args, dims, dimension_numbers, slice_sizes, **params):
+    """Read from each lane, at places of each lane; or either of them is shared."""
+    of_data, of_indices = (dim == 0 for dim in dims)
+    if of_data:
+        slice_sizes = (1 if of_indices else lanes.size, *slice_sizes)
+    numbers = lookup(dimension_numbers, of_data, of_indices)
+    return op(*args, dimension_numbers=numbers, slice_sizes=slice_sizes), 0
+
+
+@rule(*"scatter scatter-add scatter-max scatter-min scatter-mul scatter-sub".split())
+def scatter(lanes, op, args, dims, dimension_numbers, **params):
+    """Write into each lane: data and updates get lanes, shared places stay shared."""
+    (data, places, updates), of_places = args, dims[1] == 0
+    data, updates = all_lanes((data, updates), dims[::2], lanes)
+    numbers = lookup(dimension_numbers, True, of_places)
+    return op(data, places, updates, dimension_numbers=numbers), 0
+
+
+def starting_points(starts, dims, lanes):
+    """Return starts of all lanes, one row a lane: k of () or (n,) give (n, k)."""
+    return jnp.stack(all_lanes(starts, dims, lanes), axis=1)
+
+
+@rule("dynamic_slice")
+def dynamic_slice(lanes, op, args, dims, slice_sizes):
+    """Lanes that start where all start are sliced at once; else it is a gather."""
+    (data, *starts), (of_data, *dims) = args, dims
+    if not any(dim == 0 for dim in dims):
+        zero = jnp.zeros_like(starts[0]) if starts else 0
+        return op(data, zero, *starts, slice_sizes=(lanes.size, *slice_sizes)), 0
+    each = tuple(range(len(starts)))
+    numbers = lax.GatherDimensionNumbers(each, (), each)
+    numbers = lookup(numbers, of_data == 0, True)
+    sizes = (1, *slice_sizes) if of_data == 0 else slice_sizes
+    where = starting_points(starts, dims, lanes)
+    return lax.gather(data, where, numbers, sizes, mode="clip"), 0
+
+
+@rule("dynamic_update_slice")
+def dynamic_update_slice(lanes, op, args, dims):
+    """As `dynamic_slice`: one update of all lanes, or a scatter."""
+    (data, update, *starts), (*of_both, of_starts) = args, (*dims[:2], dims[2:])
+    data, update = all_lanes((data, update), of_both, lanes)
+    if not any(dim == 0 for dim in of_starts):
+        zero = jnp.zeros_like(starts[0]) if starts else 0
+        return op(data, update, zero, *starts), 0
+    each = tuple(range(len(starts)))
+    numbers = lookup(lax.ScatterDimensionNumbers(each, (), each), True, True)
+    where = starting_points(starts, of_starts, lanes)
+    return lax.scatter(data, where, update, numbers, mode="clip"), 0
+
+
+# ---- lanes that hear from each other ---------------------------------------------
+
+COMBINED = {"psum": lax.reduce_sum, "pmax": lax.reduce_max, "pmin": lax.reduce_min}
+
+
+def names_of(axis_name):
+    """Return a tuple of axis names, of which a primitive may hold only one, bare."""
+    return axis_name if isinstance(axis_name, tuple) else (axis_name,)
+
+
+@rule(*COMBINED)
+def combine(lanes, op, args, dims, axes, **params):
+    """Over this axis: reduce axis 0, and all lanes share the result.
+
+    A number among `axes` is an axis that another `vmap` has mapped before.
+    """
+    [x], [dim] = args, dims
+    if lanes.name in axes:
+        x, dim = COMBINED[op.name](every_lane(x, dim, lanes), axes=(0,)), None
+    rest = [name for name in axes if name != lanes.name]
+    others = tuple(shift(a, dim == 0) if isinstance(a, int) else a for a in rest)
+    return (op(x, axes=others) if others else x), dim
+
+
+@rule("all_gather")
+def all_gather(lanes, op, args, dims, all_gather_dimension, axis_name, tiled, **params):
+    """Over this axis: the lanes are the answer, which all lanes share."""
+    place = all_gather_dimension
+    if lanes.name not in names_of(axis_name):
+        return op(*args, all_gather_dimension=place + 1), 0
+    [x] = all_lanes(args, dims, lanes)
+    out = jnp.moveaxis(x, 0, place)
+    if tiled:
+        out = out.reshape(*x.shape[1 : place + 1], -1, *x.shape[place + 2 :])
+    return out, None
+
+
+@rule("ppermute")
+def ppermute(lanes, op, args, dims, axis_name, perm, **params):
+    """Over this axis: lanes change places; who is sent nothing gets zeros."""
+    [x] = all_lanes(args, dims, lanes)
+    if lanes.name not in names_of(axis_name):
+        return op(x), 0
+    sources, targets = jnp.array(perm).T
+    return jnp.zeros_like(x).at[targets].set(x[sources]), 0
+
+
+@rule("axis_index")
+def axis_index(lanes, op, args, dims, **params):
+    """The number of each lane, int32 (n,)."""
+    return lax.iota(jnp.int32, lanes.size), 0
+
+
+def main():
+    """Apply one rule by hand: rows have lanes, weights are shared by all of them.
+
+    >>> main()
+    rows (4, 3), shared weights (3, 5): (4, 5), with lanes on axis 0
+    one product of two matrices: True
+    """
+    rows, weights = jnp.arange(12.0).reshape(4, 3), jnp.arange(15.0).reshape(3, 5)
+    [eqn] = jax.make_jaxpr(jnp.dot)(rows[0], weights).eqns
+
+    def op(*args, **changed):
+        return eqn.primitive.bind(*args, **eqn.params | changed)
+
+    lanes, dims = Lanes(None, len(rows), RULES), (0, None)
+    out, dim = dot_general(lanes, op, (rows, weights), dims, **eqn.params)
+    same = bool((out == rows @ weights).all())
+    assert same
+    shapes = f"rows {rows.shape}, shared weights {weights.shape}: {out.shape}"
+    print(f"{shapes}, with lanes on axis {dim}")
+    print(f"one product of two matrices: {same}")
+
+
+if __name__ == "__main__":
+    main()
