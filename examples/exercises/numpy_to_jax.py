@@ -1,0 +1,78 @@
+"""Move a NumPy function to JAX: the same answers at every edge, and under `jit`.
+
+Given offers, whole numbers `(n,)` below 2**31 and in any order, and an index `i`, 0 or
+more, return half-way from the i-th cheapest offer to the next one, rounded down, and 0
+where there is no next one.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from examples.start.numpy_to_jax import edges, reference
+
+
+def solution(offers, i):
+    """Return it by a sorted copy, a sum that fits, and a test that `jit` can trace."""
+    offers = jnp.sort(offers)
+    low, high = offers[i], offers[i + 1]
+    return jnp.where(i + 1 < offers.size, low + (high - low) // 2, 0)
+
+
+def check(make):
+    """Raise AssertionError, with what to look at, unless `make` is right.
+
+    make(offers, i): int32 `(n,)` and an int, or an int32 scalar under jit, to a number.
+    """
+    looks = {
+        "in order": "look at the arithmetic",
+        "no order": "which array is sorted?",
+        "past the end": "what does an index past the end read?",
+        "large": "which of your numbers passes 2**31?",
+    }
+    for jitted in (False, True):
+        how = "under jit" if jitted else "without jit"
+        for name, (offers, i) in edges().items():
+            given = np.array(offers, np.int32), i
+            expected = int(reference(*given))
+            try:
+                found = (jax.jit(make) if jitted else make)(*given)
+            except jax.errors.ConcretizationTypeError:
+                asked = "Python asks for a value that jit does not know when it traces"
+                raise AssertionError(f"{name}, {how}: {asked}") from None
+            assert np.shape(found) == () and found == expected, (
+                f"{name}, {how}: for {offers} and {i} the answer is {expected}, "
+                f"yours is {found}; {looks[name]}"
+            )
+
+
+def mistake_sorts_in_place(offers, i):
+    """Trust `sort()` to change its array: in JAX it returns a sorted copy."""
+    offers = jnp.array(offers)
+    offers.sort()
+    low, high = offers[i], offers[i + 1]
+    return jnp.where(i + 1 < offers.size, low + (high - low) // 2, 0)
+
+
+def mistake_waits_for_an_error(offers, i):
+    """Leave the end to an `IndexError`, which JAX never raises: it reads the last."""
+    offers = jnp.sort(offers)
+    try:
+        return offers[i] + (offers[i + 1] - offers[i]) // 2
+    except IndexError:
+        return 0
+
+
+def mistake_adds_first(offers, i):
+    """Add before halving: the sum of two int32 can pass 2**31, and wraps."""
+    offers = jnp.sort(offers)
+    middle = (offers[i] + offers[i + 1]) // 2
+    return jnp.where(i + 1 < offers.size, middle, 0)
+
+
+def mistake_asks_in_python(offers, i):
+    """Ask with `if`: right until `jit` traces, when `i` has no value yet."""
+    if i + 1 >= len(offers):
+        return 0
+    offers = jnp.sort(offers)
+    return offers[i] + (offers[i + 1] - offers[i]) // 2
