@@ -16,7 +16,10 @@ import numpy as np
 from jax import P
 from jax.sharding import NamedSharding, SingleDeviceSharding
 
-COLLECTIVES = "all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-"
+COLLECTIVES = (
+    *("all-reduce", "all-gather", "all-to-all", "reduce-scatter"),
+    *("collective-permute", "collective-broadcast"),
+)
 
 
 def reference(v, u):

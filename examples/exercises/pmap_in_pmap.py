@@ -1,0 +1,70 @@
+"""Take the mean along one axis of a grid of devices.
+
+Given `x` `(4, 2, 3)`, one row of three numbers on each device of a grid, return `x`
+less its mean over the mesh axis "rows", split as it came.
+"""
+
+import jax
+import numpy as np
+from jax import P, lax
+from jax.sharding import NamedSharding
+
+GRID = P("rows", "inner")
+
+
+def solution(x, mesh):
+    """Return `x` less its mean over "rows": (4, 2, 3) to (4, 2, 3), split as GRID."""
+
+    def subtract(x):
+        return x - lax.pmean(x, "rows")
+
+    return jax.shard_map(subtract, mesh=mesh, in_specs=GRID, out_specs=GRID)(x)
+
+
+def check(make):
+    """Raise AssertionError, with what to look at, unless `make` is right.
+
+    make(x, mesh): float32 `(4, 2, 3)`, split as GRID, to the same.
+    """
+    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
+    mesh = jax.make_mesh((4, 2), ("rows", "inner"), devices=devices)
+    whole = np.arange(24, dtype=np.float32).reshape(4, 2, 3) * 4 % 13
+    found = make(jax.device_put(whole, NamedSharding(mesh, GRID)), mesh)
+    assert np.shape(found) == whole.shape, (
+        f"the answer has the shape of x, {whole.shape}; yours has {np.shape(found)}"
+    )
+    held = len(found.sharding.device_set)
+    assert held == 8, f"the answer lies on {held} of 8 devices; it should stay split"
+    both = np.array_equal(found, whole - whole.mean(axis=(0, 1)))
+    assert not both, "the two columns were averaged as well: name one axis only"
+    assert np.array_equal(found, whole - whole.mean(axis=0)), (
+        "the numbers differ from `x - x.mean(axis=0)` on one device: "
+        "which axis did you name?"
+    )
+
+
+def mistake_names_both(x, mesh):
+    """Average over all devices, as one does on a mesh of one axis."""
+
+    def subtract(x):
+        return x - lax.pmean(x, ("rows", "inner"))
+
+    return jax.shard_map(subtract, mesh=mesh, in_specs=GRID, out_specs=GRID)(x)
+
+
+def mistake_names_the_other(x, mesh):
+    """Take "inner" for the axis that is averaged, as it stays within a row."""
+
+    def subtract(x):
+        return x - lax.pmean(x, "inner")
+
+    return jax.shard_map(subtract, mesh=mesh, in_specs=GRID, out_specs=GRID)(x)
+
+
+def mistake_averages_the_block(x, mesh):
+    """Write `mean(axis=0)` as on one device: a block has one row, its own mean."""
+
+    def subtract(x):
+        return x - x.mean(axis=0)
+
+    return jax.shard_map(subtract, mesh=mesh, in_specs=GRID, out_specs=GRID)(x)
