@@ -1,0 +1,116 @@
+"""Move a training step from pmap to shard_map, and get the same step.
+
+`old_step` is the step as code for pmap has it: weights (devices, n) with a copy for
+each device, inputs (devices, m, n), targets (devices, m). The new step takes and
+returns the weights once, (n,), replicated over the mesh, and inputs and targets with
+all rows in one axis, (devices m, n) and (devices m,), split over "rows".
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import P, lax
+from jax.sharding import NamedSharding
+
+RATE = 0.5
+
+
+def error(w, x, y):
+    """Return the mean over rows of half the squared error: (n,), (m, n), (m,)."""
+    return ((x @ w - y) ** 2).mean() / 2
+
+
+def old_step(w, x, y):
+    """Return the weights after one step, (n,), as the body of a pmap."""
+    return w - RATE * lax.pmean(jax.grad(error)(w, x, y), "rows")
+
+
+def mean_error(w, x, y):
+    """Return the mean of the errors of all devices."""
+    return lax.pmean(error(w, x, y), "rows")
+
+
+def new_step(w, x, y):
+    """Return the weights after one step, (n,), as the body of a shard_map."""
+    return w - RATE * jax.grad(mean_error)(w, x, y)
+
+
+def over(mesh, step, **options):
+    """Return `step` over the mesh: weights shared, inputs and targets split."""
+    specs = {"in_specs": (P(), P("rows"), P("rows")), "out_specs": P()}
+    return jax.jit(jax.shard_map(step, mesh=mesh, **specs, **options))
+
+
+def solution(mesh):
+    """Return the new step: the gradient of the mean, in place of the mean of them."""
+    return over(mesh, new_step)
+
+
+def check(make):
+    """Raise AssertionError, with what to look at, unless `make` is right.
+
+    make(mesh) returns a function: (n,), (m, n) and (m,) give the weights, (n,).
+    """
+    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
+    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
+    step = make(mesh)
+    assert callable(step), "make(mesh) returns a function: the step over the mesh"
+    x = np.arange(48, dtype=np.float32).reshape(16, 3) % 5
+    w, y = np.array([1, 2, 3], np.float32), np.arange(16, dtype=np.float32) % 7
+    folded = np.stack([w] * 8), x.reshape(8, 2, 3), y.reshape(8, 2)
+    pmapped = jax.pmap(old_step, axis_name="rows", devices=devices)
+    start, expected = w, pmapped(*folded)[0]
+    split, whole = NamedSharding(mesh, P("rows")), NamedSharding(mesh, P())
+    w, x, y = jax.device_put((w, x, y), (whole, split, split))
+    found = step(w, x, y)
+    assert np.shape(found) == (3,), (
+        f"the weights go in once, as (3,), and come out so; yours are {np.shape(found)}"
+    )
+    moved, wanted = np.asarray(found) - start, np.asarray(expected) - start
+    assert not np.array_equal(moved, 8 * wanted), (
+        "the step is eight times too long: the gradient of a shared weight is "
+        "already the sum over all devices, and a mean of sums is that sum"
+    )
+    assert np.array_equal(moved, wanted), (
+        "the step differs from pmap's: is it the mean over all devices of the "
+        f"gradient? It should be {wanted}, and is {moved}"
+    )
+    assert found.sharding.is_equivalent_to(whole, 1), (
+        "the weights are to lie whole on every device of the mesh, and do not"
+    )
+
+
+def mistake_averages_a_sum(mesh):
+    """Keep the body of the pmap, since `pmean` means what it meant."""
+    return over(mesh, old_step)
+
+
+def mistake_silences_the_check(mesh):
+    """Meet an error about replication, and turn off what complains."""
+    return over(
+        mesh, lambda w, x, y: w - RATE * jax.grad(error)(w, x, y), check_vma=False
+    )
+
+
+def mistake_keeps_a_copy_for_each(mesh):
+    """Return the weights of each device, as pmap did, to be unreplicated later."""
+    specs = {"in_specs": (P(), P("rows"), P("rows")), "out_specs": P("rows")}
+    return jax.jit(
+        jax.shard_map(lambda *args: new_step(*args)[None], mesh=mesh, **specs)
+    )
+
+
+def mistake_adds_up(mesh):
+    """Leave out the mean, since the gradient is summed over devices anyway."""
+    return over(mesh, lambda w, x, y: w - RATE * jax.grad(error)(w, x, y))
+
+
+def mistake_leaves_jit_to_place_it(mesh):
+    """Compute the right numbers outside of the mesh, on one device."""
+    one = jax.devices("cpu")[0]
+
+    def step(w, x, y):
+        w, x, y = jax.device_put(jax.device_get((w, x, y)), one)
+        return jnp.asarray(w - RATE * jax.grad(error)(w, x, y))
+
+    return step
