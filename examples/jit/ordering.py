@@ -9,6 +9,7 @@ Run it: `python -m examples.jit.ordering`
 """
 
 import re
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +17,7 @@ import numpy as np
 from jax import P
 from jax.sharding import NamedSharding
 
+from examples.jit.timing import sample
 from examples.vmap.what_it_does import normalized_hlo
 
 # Milliseconds a call, as a notebook of 2022 printed them for eight TPU v3 cores.
@@ -38,16 +40,14 @@ def rows():
     return numbers, numbers % 7
 
 
-def orders(devices):
-    """Return `{name: way}`: `way(f)` maps f over the first axis, as the name says."""
-
-    def pmap(f):
-        return jax.pmap(f, devices=devices)
-
+def orders(devices, in_axes=0):
+    """Return `{name: way}`: `way(f)` maps f over `in_axes`, as the name says."""
+    vmap = partial(jax.vmap, in_axes=in_axes)
+    pmap = partial(jax.pmap, in_axes=in_axes, devices=devices)
     return {
-        "jit(vmap)": lambda f: jax.jit(jax.vmap(f)),
-        "vmap(jit)": lambda f: jax.vmap(jax.jit(f)),
-        "vmap": jax.vmap,
+        "jit(vmap)": lambda f: jax.jit(vmap(f)),
+        "vmap(jit)": lambda f: vmap(jax.jit(f)),
+        "vmap": vmap,
         "jit(pmap)": lambda f: jax.jit(pmap(f)),
         "pmap(jit)": lambda f: pmap(jax.jit(f)),
         "pmap": pmap,
@@ -71,6 +71,12 @@ def traces(way, *args, calls=4):
     for _ in range(calls):
         mapped(*args)
     return len(seen)
+
+
+def first_calls(ways, *args):
+    """Return `{name: seconds}` of a first call each way, of a function never seen."""
+    fresh = {name: way(lambda v, u: dot(v, u)) for name, way in ways.items()}
+    return {name: sample(partial(call, *args), 1) for name, call in fresh.items()}
 
 
 def outline(jaxpr, without=()):

@@ -60,6 +60,24 @@ def calls_per_sample(call):
     return math.ceil(SAMPLE / min([once, sample(call, 1)] if once < SAMPLE else [once]))
 
 
+def unawaited(call):
+    """Return the seconds until `call` returns, which is before its answer is there."""
+    start = time.perf_counter()
+    answer = call()
+    seconds = time.perf_counter() - start
+    jax.block_until_ready(answer)  # or the next call would queue behind this one
+    return seconds
+
+
+def napping(naps):
+    """Return a call that sleeps: as many seconds each time as `naps` says next.
+
+    It stands for work of known length on a machine with a known history.
+    """
+    left = iter(naps)
+    return lambda: time.sleep(next(left))
+
+
 def table(timings, relative_to, moved=None):
     """Return `{name: Timing}` as lines of text, with the ratio to one of the medians.
 
@@ -93,5 +111,6 @@ def digits(number):
 
 def machine(devices):
     """Return one line that says what the figures of a page were measured on."""
-    kind = f"{len(devices)} {devices[0].device_kind} devices"
+    many = "devices" if len(devices) > 1 else "device"
+    kind = f"{len(devices)} {devices[0].device_kind} {many}"
     return f"{kind} on a machine of {os.cpu_count()} cores, JAX {jax.__version__}"
