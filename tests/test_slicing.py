@@ -1366,6 +1366,24 @@ def test_a_declared_error_is_expected(alone, page, raises, said):
     assert alone(page, raises=raises)[1].startswith(said)
 
 
+def test_an_import_may_be_what_raises(alone):
+    page = "import jax\n---\nimport jax.nothing"
+    said = "ModuleNotFoundError: No module named 'jax.nothing'"
+    assert alone(page, raises=said)[1].startswith(said)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "calls = {}\ncalls['rows'] = lambda: [2 * row for row in rows]",
+        "calls = {}\ncalls |= {'rows': lambda: [2 * row for row in rows]}",
+        "calls = {}\ncalls.update(rows=lambda: [2 * row for row in rows])",
+    ],
+)
+def test_a_function_kept_inside_of_something_keeps_what_it_reads(alone, stored):
+    alone(f"rows = [1]\nno_rows = 3\n---\n{stored}\n---\nassert calls['rows']() == [2]")
+
+
 @pytest.mark.parametrize(
     "raises",
     ["TypeError", "ValueError: another message", "TracerBoolConversionError"],

@@ -185,6 +185,8 @@ class Changes:
                 known.kinds |= {"def"} | found.kinds
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 self._import(node, (statement.unit, name))
+        for name in found.writes:  # `calls["k"] = lambda: rows` reads rows later
+            self._known[statement.unit, name].later |= statement.named(found.later)
         for target, value in _pairs(node):
             flow = self._flow(value, statement.unit)
             inside = isinstance(target, ast.Attribute | ast.Subscript)
@@ -222,7 +224,12 @@ class Changes:
                 return _Flow({name}, set(), self._kinds({name}) & {"moving"})
             case ast.Attribute() | ast.Subscript() | ast.Starred():
                 inner = self._flow(node.value, unit)
-                return _Flow(inner.all, set(), inner.kinds)
+                # What is taken out of an iterator without a name uses nothing up.
+                nameless = isinstance(node.value, ast.Call | ast.GeneratorExp)
+                taken = isinstance(node, ast.Starred) and nameless
+                return _Flow(
+                    inner.all, set(), inner.kinds - ({"moving"} if taken else set())
+                )
             case ast.IfExp():
                 return flows([node.body, node.orelse])
             case ast.BoolOp():

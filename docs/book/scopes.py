@@ -20,6 +20,11 @@ from book.syntax import (
 # What makes something new, that nothing else has a name for.
 _MAKES = (ast.List, ast.Dict, ast.Set, ast.Tuple, ast.Constant, ast.JoinedStr)
 _MAKES += (*COMPREHENSIONS, ast.BinOp, ast.Compare)
+_MAKERS = frozenset(
+    "arange array copy Counter custom_jvp custom_vjp custom_vmap defaultdict deque "
+    "dict empty empty_like fromkeys full full_like list ones ones_like set sorted "
+    "zeros zeros_like".split()
+)
 
 
 def parameters(function: ast.AST) -> list[ast.arg]:
@@ -60,7 +65,9 @@ class Scope:
                 case ast.Global() | ast.Nonlocal():
                     self.declared |= set(part.names)
                 case ast.Assign():
-                    makes = isinstance(part.value, ast.Call) and not part.value.args
+                    makes = isinstance(part.value, ast.Call) and (
+                        not part.value.args or called(part.value) in _MAKERS
+                    )
                     makes = makes or isinstance(part.value, _MAKES)
                     (self.made if makes else other).update(targets(*part.targets))
                 case ast.For() | ast.NamedExpr():

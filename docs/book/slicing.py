@@ -151,7 +151,10 @@ class _Program:
         kept, own = [s for s in self.all if s in self.kept], self.own
         self._claim_all(kept)
         replaced = self._last(source, raises)
-        inline = [s for s in own if is_import(s) and _sets_environment(own)]
+        raised = own[-1:] if raises else []  # an import may be what raises
+        inline = [
+            s for s in own if is_import(s) and (s in raised or _sets_environment(own))
+        ]
         inline = [s for s in inline if not s.named(s.facts.binds) & set(self.links)]
         replaced |= {s.node: "" for s in own if is_import(s) and s not in inline}
         above = [s for s in kept if s not in own and s.unit == PAGE]
