@@ -30,7 +30,7 @@ def rule(*names):
     """Register the decorated function as the batching rule of the primitives `names`.
 
     A rule is called as `rule(lanes, op, args, dims, **params)`:
-    axis: the Lanes; op: the operation, which `op(*args)` runs as it was recorded
+    lanes: the mapped axis; op: the operation, which `op(*args)` runs as it was recorded
     and `op(*args, name=value)` with a parameter replaced; args: its arrays; dims: for
     each of them 0, where axis 0 holds the lanes, or None, where all lanes share it.
     It returns the output, or the list of them, and a dim, or one for each output.
