@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from book.names import Facts
@@ -96,15 +96,12 @@ class Changes:
 
     def closure(self, names: Iterable[Name]) -> set[Name]:
         """`names`, and what the functions that they lead to read when called."""
-        seen: set[Name] = set()
-        todo = list(names)
-        while todo:
-            name = todo.pop()
-            if name not in seen:
-                seen.add(name)
-                for reached in self._reach({name}):
-                    todo.extend(self._known[reached].later)
-        return seen
+        return _walk(
+            names,
+            lambda name: set().union(
+                *(self._known[reached].later for reached in self._reach({name}))
+            ),
+        )
 
     def made_by(self, statement: Statement) -> tuple[set[Name], bool]:
         """The names that may change, and whether what no name holds does."""
@@ -153,14 +150,9 @@ class Changes:
 
     def _reach(self, names: set[Name]) -> set[Name]:
         """`names`, and all that they share a value with or hold."""
-        seen: set[Name] = set()
-        todo = list(names)
-        while todo:
-            name = todo.pop()
-            if name not in seen:
-                seen.add(name)
-                todo.extend(self._known[name].shares | self._known[name].holds)
-        return seen
+        return _walk(
+            names, lambda name: self._known[name].shares | self._known[name].holds
+        )
 
     def _of(self, kind: str, names: set[Name]) -> set[Name]:
         return {name for name in names if kind in self._known[name].kinds}
@@ -289,6 +281,18 @@ class Changes:
 
     def _kinds(self, names: set[Name]) -> set[str]:
         return set().union(*(self._known[name].kinds for name in self._reach(names)))
+
+
+def _walk(names: Iterable[Name], leads: Callable[[Name], set[Name]]) -> set[Name]:
+    """`names`, and all that one comes to from there."""
+    seen: set[Name] = set()
+    todo = list(names)
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo.extend(leads(name))
+    return seen
 
 
 def _pairs(node: ast.AST) -> Iterator[tuple[ast.AST, ast.expr]]:

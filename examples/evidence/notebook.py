@@ -28,6 +28,7 @@ from examples.evidence.then_and_now import (
 )
 from examples.jit.ordering import NOTEBOOK_MS, dot, orders, outline
 from examples.jit.timing import digits, interleaved
+from examples.vmap.what_it_does import equations
 
 ROWS = 10_000_000
 OTHER_MACHINE = unchecked("that was a TPU v3, and this is not")
@@ -64,15 +65,6 @@ def few():
 def jaxpr_of(way, lab):
     """Return the outline of what one order of `jit` and a map records for few rows."""
     return outline(jax.make_jaxpr(orders(lab.devices)[way](dot))(*few()))
-
-
-def insides(jaxpr):
-    """Yield each equation of a jaxpr and of the jaxprs inside."""
-    for equation in jaxpr.eqns:
-        yield equation
-        for value in equation.params.values():
-            if hasattr(value, "eqns"):
-                yield from insides(value)
 
 
 def milliseconds(lab):
@@ -200,7 +192,7 @@ def records_xla_pmap(lab):
 def records_its_options(lab):
     """That equation keeps the options of `pmap` as they were given."""
     jaxpr = jax.make_jaxpr(jax.pmap(dot, devices=lab.devices))(*few())
-    [mapped] = [e for e in insides(jaxpr) if e.primitive.name == "shard_map"]
+    [mapped] = [e for e in equations(jaxpr) if e.primitive.name == "shard_map"]
     assert not {"axis_size", "in_axes", "global_arg_shapes"} & set(mapped.params)
     assert {"mesh", "in_specs", "out_specs"} <= set(mapped.params)
     return ", ".join(sorted(set(mapped.params) - {"jaxpr"}))
@@ -210,7 +202,7 @@ def records_its_options(lab):
 def reshapes_in_vdot(lab):
     """Inside, `vdot` flattens each block by a reshape."""
     jaxpr = jax.make_jaxpr(jax.pmap(dot, devices=lab.devices))(*folded(lab))
-    sizes = [e.params.get("new_sizes") for e in insides(jaxpr)]
+    sizes = [e.params.get("new_sizes") for e in equations(jaxpr)]
     sizes = [size for size in sizes if size]
     assert sizes == [(3 * ROWS // 8,)] * 2
     return f"{len(sizes)} × reshape to {sizes[0]}"
@@ -378,7 +370,7 @@ def records_xla_call(lab):
 def records_the_dimensions(lab):
     """That `dot_general` contracts the second axes and batches the first."""
     jaxpr = jax.make_jaxpr(jax.jit(jax.vmap(dot)))(*few())
-    [found] = [e for e in insides(jaxpr) if e.primitive.name == "dot_general"]
+    [found] = [e for e in equations(jaxpr) if e.primitive.name == "dot_general"]
     assert found.params["dimension_numbers"] == (((1,), (1,)), ((0,), (0,)))
     return str(found.params["dimension_numbers"])
 

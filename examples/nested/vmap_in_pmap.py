@@ -10,6 +10,8 @@ already split.
 Run it: `python -m examples.nested.vmap_in_pmap`
 """
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -81,7 +83,7 @@ def padded(x, blocks):
 def collectives(lowered):
     """Return the collective operations that the compiled program contains."""
     text = lowered.compile().as_text()
-    return [name for name in COLLECTIVES if name in text]
+    return [name for name in COLLECTIVES if re.search(rf" {name}(-start)?\(", text)]
 
 
 def in_place(x):

@@ -9,8 +9,6 @@ device, `psum_scatter` leaves each device its own rows of it.
 Run it: `python -m examples.shard_map.split_inner`
 """
 
-import re
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -69,12 +67,6 @@ def lower(mesh, multiply=split_inner):
         for shape, spec in [((n, 2 * n), COLUMNS), ((2 * n, 4), ROWS)]
     ]
     return jax.jit(multiply, static_argnames="mesh").lower(*inputs, mesh)
-
-
-def collectives(lowered):
-    """Return the names of the collectives that the compiler makes of a program."""
-    kinds = r"(all-reduce|all-gather|all-to-all|reduce-scatter|collective-permute)"
-    return set(re.findall(kinds + r"(?:-start)?\(", lowered.compile().as_text()))
 
 
 def main():

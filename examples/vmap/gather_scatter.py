@@ -17,6 +17,7 @@ import numpy as np
 from jax import lax
 
 from examples.vmap.control_flow import primitives
+from examples.vmap.memory import temporaries
 
 WIDTH = 16  # numbers in a window
 INDEXING = (
@@ -64,17 +65,6 @@ def compiled(fn, *args):
     hlo = jax.jit(fn).lower(*args).compile().as_text()
     names = re.findall(r" (gather|scatter|dynamic-(?:update-)?slice)\(", hlo)
     return Counter(name.replace("-", "_") for name in names)
-
-
-def workspace(fn, *args):
-    """Return the bytes that `fn` needs beside arguments and results; nothing is run."""
-    compiled = jax.jit(fn).lower(*args).compile()
-    return compiled.memory_analysis().temp_size_in_bytes
-
-
-def operations(fn, *args):
-    """Return how many float operations `fn` makes, compiled; nothing is run."""
-    return jax.jit(fn).lower(*args).compile().cost_analysis()["flops"]
 
 
 def without(x, i):
@@ -159,7 +149,7 @@ def main():
         (bins_by_lane(some, 90), bins_at_once(some, 90)),
         (sums_by_offset(row), sums_by_slices(row)),
     ]
-    copied = workspace(without_all, row, some) >= some.size * row.nbytes
+    copied = temporaries(without_all, row, some) >= some.size * row.nbytes
     claims = {
         "a mapped index is a gather, compiled, too": compiled(jax.vmap(pick), x, i)
         == {"gather": 1},

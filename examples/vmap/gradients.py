@@ -86,11 +86,6 @@ def network(inputs, outputs):
     return lambda x: (x @ up) ** 2 @ down
 
 
-def flops(f, x):
-    """Return the floating-point operations of `f` at `x`, by the compiler's count."""
-    return jax.jit(f).lower(x).cost_analysis()["flops"]
-
-
 def batch(rows=16):
     """Return weights (5,), inputs (rows, 5) and targets (rows,), whole numbers."""
     x = jnp.arange(5.0 * rows).reshape(rows, 5)
