@@ -1,7 +1,7 @@
 """Replace pmap inside of pmap by one mesh of two axes.
 
-Why it is hard: code from before JAX 0.8 maps a grid of devices by two `pmap`s, one in
-the other; `pmap` is built on `shard_map` now, and each would bring a mesh of its own.
+Why it is hard: older code maps a grid of devices by two `pmap`s, one in the other;
+`pmap` is built on `shard_map` now, and each would bring a mesh of its own.
 What finishes it: one mesh with both axes, and one `shard_map` whose specs name them.
 The body, and the names that it sums over, stay as they were.
 
@@ -22,7 +22,7 @@ def reference(body):
 
 
 def as_then(body):
-    """Map `body` over a grid of devices, as code before JAX 0.8 did."""
+    """Map `body` over a grid of devices, as older code did."""
     return jax.pmap(jax.pmap(body, axis_name="inner"), axis_name="rows")
 
 
