@@ -1257,6 +1257,18 @@ def test_a_page_that_never_asks_for_devices_gets_them_nonetheless(alone):
     assert said == "8\n"
 
 
+def test_a_function_that_would_set_the_environment_is_no_devices_line(alone):
+    page = """
+    def elsewhere(devices):
+        os.environ["FAR"] = str(devices)
+        return devices
+    ---
+    assert mesh.size == 8 and elsewhere(3) == 3
+    """
+    program, _ = alone("import os\n" + SETUP + textwrap.dedent(page).strip())
+    assert program.count(DEVICE_LINE) == 1
+
+
 def test_a_page_that_asks_for_four_devices_gets_four(alone):
     program, said = alone(
         SETUP.replace("8)\ndev", "4)\ndev") + "jax.device_count('cpu')"

@@ -333,7 +333,9 @@ def _is_device_line(code: str) -> bool:
 
 
 def _is_environment(statement: Statement) -> bool:
-    return "environ" in statement.code and not is_import(statement)
+    """Whether it sets the environment when the module is read, not when called."""
+    later = isinstance(statement.node, ast.FunctionDef | ast.ClassDef)
+    return "environ" in statement.code and not (later or is_import(statement))
 
 
 def _sets_environment(own: list[Statement]) -> bool:
