@@ -8,45 +8,23 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax import P
-from jax.sharding import NamedSharding
 
 from book import figures
 from book.figures import shards, strip, svg
+from tests.pictures import (
+    GRID,
+    LINE,
+    cut,
+    eight,
+    elements,
+    labels,
+    numbers,
+    parse,
+    place,
+)
 
 ALT = "Eight devices, each with its part."
 ROWS = np.arange(32.0).reshape(8, 4)
-
-
-def eight():
-    """Return eight devices: the accelerators, or simulated ones."""
-    return (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
-
-
-def mesh_of(*axes):
-    """Return a mesh of eight devices from (name, size) pairs."""
-    names, sizes = zip(*axes, strict=True)
-    return jax.make_mesh(sizes, names, devices=eight())
-
-
-LINE = [("rows", 8)]
-GRID = [("batch", 2), ("model", 4)]
-
-
-def cut(values, axes, *spec):
-    """Return `values` on a mesh of `axes`, cut by `spec`."""
-    return jax.device_put(values, NamedSharding(mesh_of(*axes), P(*spec)))
-
-
-def parse(text):
-    """Return the SVG element of a figure's text; it has to be well-formed XML."""
-    root = ElementTree.fromstring(text)
-    return root if root.tag.endswith("svg") else root.find("svg")
-
-
-def elements(root, kind):
-    """Return the elements of a class, in the order in which they are painted."""
-    return [e for e in root.iter() if e.get("class") == kind]
 
 
 def devices(x, **more):
@@ -54,26 +32,10 @@ def devices(x, **more):
     return elements(parse(shards(x, ALT, **more)._repr_html_()), "device")
 
 
-def numbers(frame):
-    """Return the values painted in a frame."""
-    texts = [e.text.replace("\N{MINUS SIGN}", "-") for e in elements(frame, "value")]
-    return [float(text) for text in texts]
-
-
 def hue(frame):
     """Return the fill of the piece in a frame, and its letter."""
     (piece,), (letter,) = elements(frame, "piece"), elements(frame, "letter")
     return piece.get("fill"), letter.text
-
-
-def labels(frame):
-    """Return the words at the head of a frame."""
-    return [e.text for e in frame.iter() if e.get("font-variant")]
-
-
-def place(frame):
-    """Return where a frame stands, as (x, y)."""
-    return tuple(map(float, re.findall(r"[-.\d]+", frame.get("transform"))))
 
 
 CUTS = [(LINE, ("rows",)), (LINE, (None,)), (GRID, ("batch", "model"))]
@@ -138,24 +100,6 @@ def test_large_arrays_are_blocks_with_the_shape_of_the_piece():
     assert [hue(frame)[1] for frame in frames[:2]] == ["A (16, 8)", "B (16, 8)"]
 
 
-@pytest.mark.parametrize(
-    ("x", "texts"),
-    [
-        (jnp.array(3.0), ["3"]),
-        (jnp.array([True, False]), ["1", "0"]),
-        (jnp.array([-1, 100000]), ["\N{MINUS SIGN}1", "100000"]),
-        (jnp.array([1 / 3, jnp.inf, jnp.nan]), ["0.333", "inf", "nan"]),
-        (jnp.ones((2, 1, 1), jnp.bfloat16), ["1", "1"]),
-        (jnp.ones((1, 2, 1, 3)), ["1"] * 6),
-        (jnp.array([1j]), []),
-        (jax.random.key(0), []),
-    ],
-)
-def test_every_kind_of_number_has_a_short_text(x, texts):
-    (frame,) = devices(x)
-    assert [e.text for e in elements(frame, "value")] == texts
-
-
 def test_more_pieces_than_hues_still_have_a_letter_each():
     body = figures._paint(
         figures.Frame(["rows 34"], ((0, 1), (0, 1)), 34, ["5"]),
@@ -204,22 +148,6 @@ def test_no_device_no_host_and_no_address_is_named():
     text = svg(cut(ROWS, LINE, "rows"), ALT)
     assert not re.search(r"(?i)cpu|0x[0-9a-f]|/home|localhost", text)
     assert re.findall(r"https?://[^\"]+", text) == ["http://www.w3.org/2000/svg"]
-
-
-def luminance(hex_colour):
-    """Return the relative luminance of "#rrggbb", as WCAG 2 defines it."""
-    channels = [int(hex_colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-    linear = [
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
-    ]
-    return np.dot(linear, [0.2126, 0.7152, 0.0722])
-
-
-def test_every_number_stands_out_from_every_hue():
-    for colour in figures.HUES:
-        lighter, darker = luminance(colour), luminance(figures.INK)
-        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, colour
-    assert len(set(figures.HUES)) == 8
 
 
 def test_fills_and_lines_follow_the_page():

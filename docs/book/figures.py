@@ -6,74 +6,47 @@ name the data: same letter, same data. Frames stand as the mesh stands.
 
     from book.figures import shards
     shards(x, alt="Eight devices, each with one row of x.")
+
+`before_after` and `steps` show how numbers travel; `book.moves` paints them, and
+pages import them from here too.
 """
 
-import hashlib
 import math
-from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 
-# Paul Tol's "light" scheme: fills to write on, told apart by every eye.
-HUES = (
-    *("#77aadd", "#ee8866", "#eedd88", "#ffaabb"),
-    *("#99ddff", "#44bb99", "#bbcc33", "#dddddd"),
+from book import drawing as draw
+from book.drawing import (
+    GAP,
+    HEADING,
+    HUES,
+    INK,
+    LINE,
+    LONGEST,
+    MOST,
+    PAD,
+    WIDTH,
+    Figure,
 )
-INK = "#16181d"  # the values: dark on every hue, on light and on dark pages
-WIDTH = 384  # where a mesh of one axis wraps; one unit is about a pixel on a phone
-MOST, LONGEST = 64, 16  # with more elements, or a longer axis, no values are painted
+from book.moves import before_after, steps
+
+__all__ = [
+    "HEADING",
+    "HUES",
+    "INK",
+    "WIDTH",
+    "Figure",
+    "Frame",
+    "before_after",
+    "shards",
+    "spine",
+    "steps",
+    "strip",
+    "svg",
+]
 BLOCK = 64  # the longest axis of what is painted as blocks
-GAP, PAD, LINE = 8, 6, 13
-HEADING = 'text-anchor="start" font-size="12" font-weight="600"'
-LABEL = 'font-size="10.5" font-variant="all-small-caps" letter-spacing=".4"'
-STANDALONE = (
-    "<style>svg{color:#1f2328}"
-    "@media (prefers-color-scheme:dark){svg{color:#e6edf3}}</style>"
-)
-
-
-@dataclass(frozen=True, repr=False)
-class Figure:
-    """A painted picture: `body` is SVG, `alt` says in one sentence what is seen."""
-
-    alt: str
-    body: str
-    width: float
-    height: float
-
-    def __repr__(self):
-        return self.alt
-
-    def _repr_html_(self):
-        style = f"width:100%;max-width:{1.4 * self.width:.0f}px"
-        if self.width > 1.1 * WIDTH:  # scrolled on a phone, not shrunk
-            style += f";min-width:{0.8 * self.width:.0f}px"
-        picture = self._svg(f'style="{style}"')
-        frame = 'class="painted" style="margin-inline:0;overflow-x:auto"'
-        return f"<figure {frame}>{picture}</figure>"
-
-    def standalone(self):
-        """Return the text of an SVG file: an `<img>` for light and dark pages."""
-        namespace = 'xmlns="http://www.w3.org/2000/svg"'
-        text = self._svg(f'{namespace} width="{1.4 * self.width:.0f}"', STANDALONE)
-        for number, hue in enumerate(HUES, 1):
-            text = text.replace(f"var(--hue-{number}, {hue})", hue)
-        return text + "\n"
-
-    def _svg(self, attributes, style=""):
-        name = hashlib.sha256((self.alt + self.body).encode()).hexdigest()[:12]
-        return (
-            f'<svg {attributes} viewBox="-1 -1 {self.width + 2:g} {self.height + 2:g}"'
-            f' role="img" aria-labelledby="painted-{name}" text-anchor="middle"'
-            ' font-family="system-ui, sans-serif" font-size="10" fill="currentColor">'
-            f'<title id="painted-{name}">{escape(self.alt)}</title>'
-            f"{style}{self.body}</svg>"
-        )
 
 
 class Frame(NamedTuple):
@@ -112,8 +85,7 @@ def strip(items, alt, width=WIDTH):
 
     The values are painted when all the arrays are small; raises as `shards` does.
     """
-    if not alt or not alt.strip():
-        raise ValueError("a figure needs alt: one sentence that says what is seen")
+    alt = draw.described(alt)
     shapes = [_shape(x) for _, x in items]
     longest = max(map(max, shapes))
     small = longest <= LONGEST and max(map(math.prod, shapes)) <= MOST
@@ -121,11 +93,13 @@ def strip(items, alt, width=WIDTH):
     body, right, bottom = "", 0, 0
     for label, x in items:
         bottom += 2 * GAP if body else 0
-        heading, top = (_text(0, 11, label, HEADING), 20) if label else ("", 0)
+        heading, top = (draw.text(0, 11, label, HEADING), 20) if label else ("", 0)
         frames, wide, tall = _panel(x, width, unit)
-        body += _group("panel", 0, bottom, heading + _group("mesh", 0, top, frames))
+        body += draw.group(
+            "panel", 0, bottom, heading + draw.group("mesh", 0, top, frames)
+        )
         right, bottom = max(right, wide), bottom + top + tall
-    return Figure(alt.strip(), body, right, bottom)
+    return Figure(alt, body, right, bottom)
 
 
 def spine():
@@ -148,7 +122,7 @@ def _panel(x, width, unit):
 
     `unit` is the length of one element of a block; None paints the values.
     """
-    shape, places, columns = _shape(x), *_places(x.sharding)
+    shape, places, columns = _shape(x), *draw.places_of(x.sharding)
     frames = _frames(x, places, painted=unit is None)
     values = [len(value) for frame in frames for value in frame.values or []]
     if values:
@@ -160,12 +134,11 @@ def _panel(x, width, unit):
     wide = max(cell[0] * shape[1], 4.8 * max(map(len, words))) + 2 * PAD
     tall = cell[1] * shape[0] + LINE * (len(frames[0].labels) + 1) + PAD
     if columns is None:
-        fits = max(1, int((width + GAP) // (wide + GAP)))
-        columns = next(k for k in range(fits, 0, -1) if len(frames) % k == 0)
+        columns = draw.wrapped(len(frames), wide, width)
     body = ""
     for k, frame in enumerate(frames):
         x0, y0 = k % columns * (wide + GAP), k // columns * (tall + GAP)
-        body += _group("device", x0, y0, _paint(frame, shape, cell, wide, tall))
+        body += draw.group("device", x0, y0, _paint(frame, shape, cell, wide, tall))
     return body, columns * (wide + GAP) - GAP, y0 + tall
 
 
@@ -175,7 +148,7 @@ def _frames(x, places, painted):
     pieces = {device: _bounds(index, x.shape) for device, index in indices}
     numbers = {piece: k for k, piece in enumerate(sorted(set(pieces.values())))}
     data = x.addressable_shards if painted else ()
-    held = {shard.device: _values(shard.data) for shard in data}
+    held = {shard.device: draw.texts_of(shard.data) for shard in data}
     return [
         Frame(labels, pieces[device], numbers[pieces[device]], held.get(device))
         for device, labels in places
@@ -184,9 +157,7 @@ def _frames(x, places, painted):
 
 def _shape(x):
     """Return the shape of `x` in two axes; raise what `shards` promises to raise."""
-    if not isinstance(x, jax.Array) or isinstance(x, jax.core.Tracer):
-        raise TypeError(f"a figure is painted from a concrete jax.Array, not {type(x)}")
-    if x.size == 0 or sum(n > 1 for n in x.shape) > 2:
+    if draw.concrete(x).size == 0 or sum(n > 1 for n in x.shape) > 2:
         raise ValueError(f"a figure shows one or two axes longer than 1: {x.shape}")
     return tuple(stop for _, stop in _bounds([slice(None)] * x.ndim, x.shape))
 
@@ -199,53 +170,27 @@ def _bounds(index, shape):
     return tuple(axes + [(0, 1)] * (2 - len(axes)))
 
 
-def _places(sharding):
-    """Return (device, labels) in the order of the mesh, and the length of its lines."""
-    mesh = getattr(sharding, "mesh", None)
-    if mesh is None:
-        devices = sorted(sharding.device_set, key=lambda device: device.id)
-        return [(device, [f"device {k}"]) for k, device in enumerate(devices)], None
-    names = [name if name[0] != "_" else "device" for name in mesh.axis_names]
-    places = [
-        (mesh.devices[at], [f"{name} {k}" for name, k in zip(names, at, strict=True)])
-        for at in np.ndindex(mesh.devices.shape)
-    ]
-    long = [n for n in mesh.devices.shape if n > 1]
-    return places, long[-1] if len(long) > 1 else None
-
-
-def _values(data):
-    """Return each element as a short text, or None where it is no real number."""
-    real = jnp.bool_, jnp.integer, jnp.floating
-    if not any(jnp.issubdtype(data.dtype, kind) for kind in real):
-        return None
-    numbers = np.asarray(data).astype(float).ravel()
-    texts = [f"{n:g}" if n.is_integer() else f"{n:.3g}" for n in numbers.tolist()]
-    return [text.replace("-", "\N{MINUS SIGN}") for text in texts]
-
-
 def _paint(frame, shape, cell, wide, tall):
     """Return the SVG of one frame that is `wide` and `tall`, with cells of one size."""
     (top, bottom), (left, right) = frame.piece
     across, down = cell
     x0, y0 = (wide - across * shape[1]) / 2, LINE * len(frame.labels) + PAD - 2
-    body = _rect("frame", 0, 0, wide, tall, 'rx="5" fill="none" stroke-opacity=".4"')
-    for line, words in enumerate(frame.labels, 1):
-        body += _text(wide / 2, LINE * line - 1, words, LABEL)
+    body = draw.outline(frame.labels, wide, tall)
     whole = across * shape[1], down * shape[0]
-    body += _rect("whole", x0, y0, *whole, 'fill="none" stroke-opacity=".4"')
+    body += draw.rect("whole", x0, y0, *whole, 'fill="none" stroke-opacity=".4"')
     if frame.values:
         body += _lines(x0, y0, shape, cell)
-    hue = frame.number % len(HUES)
-    fill = f'rx="2" stroke-opacity=".4" fill="var(--hue-{hue + 1}, {HUES[hue]})"'
+    look = f'rx="2" stroke-opacity=".4" fill="{draw.fill(frame.number)}"'
     place = x0 + across * left, y0 + down * top
-    body += _rect("piece", *place, across * (right - left), down * (bottom - top), fill)
+    body += draw.rect(
+        "piece", *place, across * (right - left), down * (bottom - top), look
+    )
     for k, value in enumerate(frame.values or []):
         row, column = divmod(k, right - left)
         at = place[0] + across * (column + 0.5), place[1] + down * (row + 0.5) + 3.6
-        body += _text(*at, value, f'class="value" fill="{INK}"')
+        body += draw.text(*at, value, f'class="value" fill="{INK}"')
     foot = 'class="letter" font-size="9"'
-    return body + _text(wide / 2, tall - 5, frame.foot, foot)
+    return body + draw.text(wide / 2, tall - 5, frame.foot, foot)
 
 
 def _lines(x0, y0, shape, cell):
@@ -256,20 +201,6 @@ def _lines(x0, y0, shape, cell):
     stroke = 'stroke="currentColor" stroke-width=".5" stroke-opacity=".2"'
     path = "".join(lines)
     return f'<path d="{path}" {stroke}/>'
-
-
-def _group(kind, x, y, body):
-    return f'<g class="{kind}" transform="translate({x:g} {y:g})">{body}</g>'
-
-
-def _rect(kind, x, y, width, height, attributes):
-    place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
-    stroke = 'stroke="currentColor" stroke-width=".75"'
-    return f'<rect class="{kind}" {place} {stroke} {attributes}/>'
-
-
-def _text(x, y, words, attributes):
-    return f'<text x="{x:g}" y="{y:g}" {attributes}>{escape(words)}</text>'
 
 
 if __name__ == "__main__":  # PYTHONPATH=.:docs python -m book.figures
