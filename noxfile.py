@@ -11,6 +11,7 @@ nox.options.reuse_existing_virtualenvs = True
 
 HTML = Path("docs/_build/html")
 BUILD = ("sphinx-build", "-W", "--keep-going", "docs")
+COMPILE = ("python", "-m", "book.compile")
 
 
 def install(session: nox.Session, group: str) -> None:
@@ -56,6 +57,21 @@ def doctest(session: nox.Session) -> None:
 def snippets(session: nox.Session) -> None:
     """Every cell runs alone, in a fresh process in an empty folder."""
     pytest(session, "tests/test_snippets.py", "-v")
+
+
+@nox.session
+def compile(session: nox.Session) -> None:
+    """What TPU compilers make of each program is kept: -- [--check] [PROGRAM]."""
+    install(session, "compile")
+    session.run(*COMPILE, *session.posargs, env={"PYTHONPATH": "docs:."})
+    session.run("python", "-m", "examples.scale.plan", "v5e:2x4")
+
+
+@nox.session
+def compile_gpu(session: nox.Session) -> None:
+    """The same for eight H100s."""
+    install(session, "compile_gpu")
+    session.run(*COMPILE, "--gpu", *session.posargs, env={"PYTHONPATH": "docs:."})
 
 
 @nox.session
@@ -106,7 +122,7 @@ def lock(session: nox.Session) -> None:
     session.install("uv>=0.8")
     universal = ("--universal", "--python-version", "3.11", "--generate-hashes")
     plain = ("--no-header", "--no-annotate", "--quiet")
-    for group in ("docs", "test", "lint"):
+    for group in ("docs", "test", "lint", "compile", "compile_gpu"):
         goal = ("--group", group, "--output-file", f"requirements/{group}.txt")
         source = () if group == "lint" else ("pyproject.toml",)
         command = ("uv", "pip", "compile", *source, *universal, *plain, *goal)

@@ -15,6 +15,7 @@ extensions = [
     "myst_nb",
     "sphinx_design",
     "book.build",
+    "book.compiled",
     "book.standalone",
     "book.record",
     "book.clean",
