@@ -1,0 +1,107 @@
+"""Keep rows where they are through three layers, while weights come and go.
+
+Given a mesh (4, 2) of Auto axes "batch" and "model", return a jitted function of rows
+(n, 64), split over "batch", and weights (64, 256), (256, 256) and (256, 64), each split
+in eighths. It returns three layers of the rows, with nothing negative between them,
+(n, 64) split over "batch", and sends as many bytes for any number of rows.
+"""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import P, lax
+from jax.sharding import NamedSharding
+
+from examples.mesh.compiler_partitions import BOTH, auto_grid, moved
+
+ROWS, COLUMNS = P("batch"), P(None, BOTH)
+SHAPES = (64, 256), (256, 256), (256, 64)
+EIGHTHS = COLUMNS, COLUMNS, P(BOTH)
+
+
+def solution(mesh):
+    """Return the jitted layers, with rows pinned after each of the first two."""
+    by_rows = NamedSharding(mesh, ROWS)
+
+    def network(x, first, second, third):
+        hidden = jnp.maximum(x @ first, 0)
+        hidden = lax.with_sharding_constraint(hidden, by_rows)
+        hidden = jnp.maximum(hidden @ second, 0)
+        hidden = lax.with_sharding_constraint(hidden, by_rows)
+        return hidden @ third
+
+    return jax.jit(network)
+
+
+def check(make):
+    """Raise AssertionError, with what to look at, unless `make` is right.
+
+    make(mesh): a jitted function of float32 (n, 64) and three weights to (n, 64).
+    """
+    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
+    mesh = auto_grid(devices)
+    fn, sent = make(mesh), {}
+    for count in (128, 2048):
+        whole = [table(shape) for shape in ((count, 64), *SHAPES)]
+        places = [NamedSharding(mesh, spec) for spec in (ROWS, *EIGHTHS)]
+        args = jax.device_put(whole, places)
+        try:
+            found = fn(*args)
+        except TypeError:
+            found = None
+        shape = np.shape(found)
+        assert shape == (count, 64), (
+            f"{count} rows: the answer has to come back as {(count, 64)}; "
+            f"yours has shape {shape}"
+        )
+        x, first, second, third = whole
+        hidden = np.maximum(np.maximum(x @ first, 0) @ second, 0)
+        assert np.array_equal(found, hidden @ third), (
+            "the numbers differ from NumPy's three layers"
+        )
+        split = found.sharding.spec
+        assert found.sharding.is_equivalent_to(places[0], 2), (
+            f'{count} rows: the answer has to be split as P("batch"); yours is {split}'
+        )
+        sent[count] = moved(fn, *args)
+    fewer, more = sent.values()
+    assert fewer == more, (
+        f"each device sends {fewer:,} bytes for 128 rows and {more:,} for 2048: "
+        "which value between the layers is still free to travel?"
+    )
+
+
+def table(shape):
+    """Return small whole numbers of that shape, float32."""
+    n, k = shape
+    return (np.add.outer(3 * np.arange(n), np.arange(k) ** 2) % 3 - 1).astype("f4")
+
+
+def layers(x, first, second, third, pins):
+    """Return the three layers; `pins` are for what lies after the first and second."""
+    hidden = jnp.maximum(x @ first, 0)
+    hidden = lax.with_sharding_constraint(hidden, pins[0]) if pins[0] else hidden
+    hidden = jnp.maximum(hidden @ second, 0)
+    hidden = lax.with_sharding_constraint(hidden, pins[1]) if pins[1] else hidden
+    return hidden @ third
+
+
+def mistake_pins_the_end(mesh):
+    """Think that the split of the answer decides for all that comes before it."""
+    network = partial(layers, pins=(None, None))
+    return jax.jit(network, out_shardings=NamedSharding(mesh, ROWS))
+
+
+def mistake_pins_once(mesh):
+    """Think that the first pin holds to the end: the next weights claim again."""
+    network = partial(layers, pins=(NamedSharding(mesh, ROWS), None))
+    return jax.jit(network, out_shardings=NamedSharding(mesh, ROWS))
+
+
+def mistake_follows_the_weights(mesh):
+    """Pin what the weights ask for: then it is the rows that travel."""
+    columns = NamedSharding(mesh, COLUMNS)
+    network = partial(layers, pins=(columns, columns))
+    return jax.jit(network, out_shardings=NamedSharding(mesh, ROWS))

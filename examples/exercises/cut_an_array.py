@@ -1,0 +1,82 @@
+"""Say where a device's piece begins and ends, without making the piece.
+
+Given the shape of an array, the mesh's shape `{name: length}`, a spec with an entry for
+each axis, and the place of one device, return a tuple of slices with whole numbers:
+`array[slices]` is what that device holds.
+"""
+
+import jax
+import numpy as np
+from jax import P
+from jax.sharding import NamedSharding
+
+from examples.mesh.cut_an_array import names
+
+SPECS = (
+    *(P("rows", None), P(None, "inner"), P("rows", "inner"), P("inner", "rows")),
+    *(P(("rows", "inner"), None), P(("inner", "rows"), None), P(None, None)),
+)
+
+
+def solution(shape, mesh_shape, spec, place):
+    """Narrow each axis once for each name that cuts it."""
+    mine = dict(zip(mesh_shape, place, strict=True))
+    slices = []
+    for length, entry in zip(shape, spec, strict=True):
+        start = 0
+        for name in names(entry):
+            length //= mesh_shape[name]
+            start += length * mine[name]
+        slices.append(slice(start, start + length))
+    return tuple(slices)
+
+
+def check(make):
+    """Raise AssertionError, with what to look at, unless `make` is right.
+
+    make(shape, mesh_shape, spec, place): a tuple of slices, one for each axis.
+    """
+    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
+    shape = 16, 8
+    for sizes in (2, 4), (4, 2):
+        mesh = jax.make_mesh(sizes, ("rows", "inner"), devices=devices)
+        for spec in SPECS:
+            expected = NamedSharding(mesh, spec).devices_indices_map(shape)
+            for place in np.ndindex(sizes):
+                found = make(shape, dict(mesh.shape), spec, place)
+                what = f"{spec} on a mesh of {sizes}, the device at {place}"
+                assert isinstance(found, tuple) and len(found) == 2, (
+                    f"two axes need a tuple of two slices; for {what} yours is {found}"
+                )
+                wanted = expected[mesh.devices[place]]
+                for axis, (mine, due) in enumerate(zip(found, wanted, strict=True)):
+                    begin, end, _ = due.indices(shape[axis])
+                    assert mine == slice(begin, end), (
+                        f"{what}: of axis {axis} it holds {begin} to {end}; "
+                        f"you say {mine}"
+                    )
+
+
+def mistake_reads_the_tuple_backwards(shape, mesh_shape, spec, place):
+    """Take it that the last name of a tuple cuts first."""
+    turned = P(*(names(entry)[::-1] or None for entry in spec))
+    return solution(shape, mesh_shape, turned, place)
+
+
+def mistake_takes_names_in_the_order_of_the_mesh(shape, mesh_shape, spec, place):
+    """Take it that a tuple is a set, and that the mesh says the order."""
+    known = list(mesh_shape)
+    sets = (tuple(sorted(names(entry), key=known.index)) for entry in spec)
+    return solution(shape, mesh_shape, P(*(entry or None for entry in sets)), place)
+
+
+def mistake_pairs_axes_with_places(shape, mesh_shape, spec, place):
+    """Take it that axis 0 of the array goes with axis 0 of the mesh, by position."""
+    slices = []
+    for length, count, k, entry in zip(
+        shape, mesh_shape.values(), place, spec, strict=True
+    ):
+        piece = length // count if entry else length
+        start = piece * k if entry else 0
+        slices.append(slice(start, start + piece))
+    return tuple(slices)

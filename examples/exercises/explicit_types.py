@@ -1,0 +1,69 @@
+"""Multiply an array by itself, along the axis that devices have to add over.
+
+Given `x`, float32 (n, k), split over "rows" and "inner" with Explicit axes, and its
+mesh in the context, return `x.T @ x`, (k, k), split by its rows over "inner".
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import P, lax
+from jax.sharding import NamedSharding
+
+GRID = P("rows", "inner")
+
+
+def solution(x):
+    """Return `x.T @ x`: the types cannot tell, so the answer is named."""
+    return jnp.matmul(x.T, x, out_sharding=P("inner", None))
+
+
+def check(make):
+    """Raise AssertionError, with what to look at, unless `make` is right.
+
+    make(x): float32 (n, k), split as GRID, to (k, k), split as P("inner", None).
+    """
+    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
+    for shape, (n, k) in (((4, 2), (8, 8)), ((2, 4), (6, 4))):
+        mesh = jax.make_mesh(shape, ("rows", "inner"), devices=devices)
+        whole = np.arange(n * k, dtype=np.float32).reshape(n, k) % 5
+        x = jax.device_put(whole, NamedSharding(mesh, GRID))
+        try:
+            with jax.set_mesh(mesh):
+                found = make(x)
+        except Exception as error:
+            kind, said = type(error).__name__, str(error).splitlines()[0]
+            raise AssertionError(f"it raised {kind}: {said}") from None
+        assert np.shape(found) == (k, k), (
+            f"the product of {(k, n)} and {(n, k)} has to come back as {(k, k)}; "
+            f"yours has shape {np.shape(found)}"
+        )
+        assert np.array_equal(found, whole.T @ whole), (
+            "the numbers differ from NumPy's: has every row of x been added?"
+        )
+        split = NamedSharding(mesh, P("inner", None))
+        assert found.sharding.is_equivalent_to(split, 2), (
+            'the answer has to be split as P("inner", None), '
+            f"yours is split as {found.sharding.spec}"
+        )
+
+
+def mistake_moves_the_answer(x):
+    """Think that `reshard` decides for the product: it comes after it, too late."""
+    return jax.reshard(x.T @ x, P("inner", None))
+
+
+def mistake_constrains(x):
+    """Take the word that works on Auto axes."""
+    return lax.with_sharding_constraint(x.T @ x, P("inner", None))
+
+
+def mistake_makes_it_whole(x):
+    """Think of the numbers only: they are right, and whole on every device."""
+    whole = jax.reshard(x, P())
+    return whole.T @ whole
+
+
+def mistake_keeps_the_split(x):
+    """Name the axis that is added over: rows of x are not rows of the answer."""
+    return jnp.matmul(x.T, x, out_sharding=P("rows", None))

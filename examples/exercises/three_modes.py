@@ -1,0 +1,84 @@
+"""Map a body over rows, on a mesh whose axes may be Explicit or Auto.
+
+Given a body for one block of rows, an array (n, k) from the host or from the mesh, and
+a mesh with an axis "rows", return what the body makes of each block, split by rows over
+that mesh.
+"""
+
+import jax
+import numpy as np
+from jax import P, lax
+from jax.sharding import AxisType, Mesh, NamedSharding
+
+ROWS = P("rows")
+
+
+def solution(body, x, mesh):
+    """Return the mapped rows: `device_put` splits them on either kind of mesh."""
+    placed = jax.device_put(x, NamedSharding(mesh, ROWS))
+    mapped = jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)
+    return jax.jit(mapped)(placed)
+
+
+def above_lowest(x):
+    """Return a block (m, k) less the lowest number of all blocks."""
+    return x - lax.pmin(x.min(), "rows")
+
+
+def check(make):
+    """Raise AssertionError, with what to look at, unless `make` is right.
+
+    make(body, x, mesh): a body from (m, k) to (m, k), float32 (n, k), and a mesh with
+    an axis "rows", to (n, k).
+    """
+    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
+    whole = np.arange(48, dtype=np.float32).reshape(16, 3) + 5
+    for axes in (AxisType.Explicit, AxisType.Auto):
+        mesh = jax.make_mesh((8,), ("rows",), devices=devices, axis_types=(axes,))
+        copies = jax.device_put(whole, NamedSharding(mesh, P()))
+        for x, place in ((whole, "the host"), (copies, "every device")):
+            case = f"an array on {place} and a mesh of {axes.name} axes"
+            try:
+                found = make(above_lowest, x, mesh)
+            except (ValueError, TypeError) as error:
+                kind, told = type(error).__name__, str(error).splitlines()[0]
+                raise AssertionError(f"{case} give a {kind}: {told}") from None
+            assert np.shape(found) == whole.shape, (
+                f"(16, 3) has to come back as (16, 3); yours, for {case}, has shape "
+                f"{np.shape(found)}: does each device get its own rows?"
+            )
+            assert np.array_equal(found, whole - whole.min()), (
+                f"for {case} the numbers differ from those of one device"
+            )
+            split = NamedSharding(mesh, ROWS)
+            kept = found.sharding.mesh == mesh
+            assert kept and found.sharding.is_equivalent_to(split, found.ndim), (
+                f"for {case} the answer has to be split by rows over the mesh that was "
+                "given, whose axes keep their types"
+            )
+
+
+def mistake_trusts_in_specs(body, x, mesh):
+    """Think that `in_specs` splits the array: on Explicit axes it only describes."""
+    mapped = jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)
+    return jax.jit(mapped)(x)
+
+
+def mistake_takes_the_first_advice(body, x, mesh):
+    """Leave `in_specs` out, as the message says: every device maps all rows."""
+    with jax.set_mesh(mesh):
+        return jax.jit(jax.shard_map(body, mesh=mesh, out_specs=ROWS))(x)
+
+
+def mistake_makes_its_own_mesh(body, x, mesh):
+    """Make the axes Auto: the answer lies on another mesh than the caller's arrays."""
+    auto = Mesh(mesh.devices, mesh.axis_names)
+    mapped = jax.shard_map(body, mesh=auto, in_specs=ROWS, out_specs=ROWS)
+    return jax.jit(mapped)(np.asarray(x))
+
+
+def mistake_reshards(body, x, mesh):
+    """Take `reshard`, which the message names, for a function of every mesh."""
+    placed = jax.reshard(x, NamedSharding(mesh, ROWS))
+    mapped = jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)
+    return jax.jit(mapped)(placed)
