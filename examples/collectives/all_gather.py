@@ -1,0 +1,131 @@
+"""Give every device the blocks of all.
+
+Why it is hard: the blocks can be stacked or laid side by side, along any axis; and
+the copies can be one array to JAX or many, which decides what the gradient costs.
+What finishes it: joining a list of blocks says what comes out; `to=` says whether it
+is one array.
+
+Run it: `python -m examples.collectives.all_gather`
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import P, lax
+from jax.sharding import AxisType, Mesh, NamedSharding
+
+from examples.collectives.blocks import blocks_of, in_groups
+from examples.shard_map.what_it_sends import sends
+
+
+def reference(blocks, axis=0, tiled=False):
+    """Every device gets all blocks: on a new axis, or side by side along an old one."""
+    join = np.concatenate if tiled else np.stack
+    whole = join(blocks, axis=axis)
+    return [whole for _ in blocks]
+
+
+def gathered(x, mesh, axis=0, tiled=False):
+    """Return all blocks of `x`, split along "rows", whole on every device."""
+
+    def body(block):
+        return lax.all_gather(block, "rows", axis=axis, tiled=tiled, to="invarying")
+
+    specs = {"in_specs": P("rows"), "out_specs": P()}
+    return jax.shard_map(body, mesh=mesh, **specs)(x)
+
+
+def along_inner(x, grid):
+    """Return the blocks of each place along "rows" side by side, tiled."""
+
+    def body(block):
+        return lax.all_gather(block, "inner", tiled=True, to="invarying")
+
+    specs = {"in_specs": P(("rows", "inner")), "out_specs": P("rows")}
+    return jax.shard_map(body, mesh=grid, **specs)(x)
+
+
+def loss(weights, rows, mesh, to="varying"):
+    """Return the sum of `row @ weights`: (k,) and (n, k), both split, give ()."""
+
+    def body(part, row):  # (k / n,) and (1, k)
+        whole = lax.all_gather(part, "rows", tiled=True, to=to)
+        return lax.psum(row[0] @ whole, "rows")
+
+    specs = {"in_specs": P("rows"), "out_specs": P()}
+    return jax.shard_map(body, mesh=mesh, **specs)(weights, rows)
+
+
+def ring_bytes(operand, n):
+    """Return the bytes that each of `n` devices sends to gather blocks of `operand`."""
+    return (n - 1) * operand
+
+
+def lower(mesh):
+    """Lower a tiled `gathered` for a mesh of any size, with 4 MiB on each device."""
+    rows = NamedSharding(mesh, P("rows"))
+    x = jax.ShapeDtypeStruct((1024 * mesh.size, 1024), jnp.float32, sharding=rows)
+    return jax.jit(gathered, static_argnums=(1, 2, 3)).lower(x, mesh, 0, True)
+
+
+def lower_along_inner(mesh):
+    """Lower the gather over pairs of devices, with 4 MiB on each device."""
+    axes = ("rows", "inner")
+    grid = Mesh(mesh.devices.reshape(-1, 2), axes, axis_types=(AxisType.Explicit,) * 2)
+    split = NamedSharding(grid, P(axes))
+    x = jax.ShapeDtypeStruct((1024 * mesh.size, 1024), jnp.float32, sharding=split)
+    return jax.jit(along_inner, static_argnums=1).lower(x, grid)
+
+
+def lower_gradient(mesh, to="varying"):
+    """Lower the gradient of `loss`, with 1 MiB of the weights on each device."""
+    rows = NamedSharding(mesh, P("rows"))
+    k = 2**18 * mesh.size
+    weights = jax.ShapeDtypeStruct((k,), jnp.float32, sharding=rows)
+    x = jax.ShapeDtypeStruct((mesh.size, k), jnp.float32, sharding=rows)
+    gradient = jax.jit(jax.grad(loss), static_argnums=(2, 3))
+    return gradient.lower(weights, x, mesh, to)
+
+
+def lower_gradient_of_one_array(mesh):
+    """Lower the gradient of `loss` with the gathered weights as one array for all."""
+    return lower_gradient(mesh, "invarying")
+
+
+def main(devices=None):
+    """Gather from eight devices and from pairs of them; compare with lists of blocks.
+
+    >>> main()
+    axis=0, tiled=False: (2, 3) gives (8, 2, 3) True
+    axis=1, tiled=False: (2, 3) gives (2, 8, 3) True
+    axis=0, tiled=True: (2, 3) gives (16, 3) True
+    axis=1, tiled=True: (2, 3) gives (2, 24) True
+    in pairs: (2, 3) gives (4, 3) True
+    4 MiB on each of 8 devices: 28 MiB sent
+    """
+    if devices is None:
+        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
+    mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
+    grid = jax.make_mesh((4, 2), ("rows", "inner"), devices=devices[:8])
+    numbers = np.arange(48, dtype=np.float32).reshape(16, 3)
+    x = jax.device_put(numbers, NamedSharding(mesh, P("rows")))
+    blocks = blocks_of(x)
+    for tiled in (False, True):
+        for axis in (0, 1):
+            found = gathered(x, mesh, axis, tiled)
+            right = np.array_equal(blocks_of(found), reference(blocks, axis, tiled))
+            print(f"{axis=}, {tiled=}: {blocks[0].shape} gives {found.shape} {right}")
+    on_grid = jax.device_put(x, NamedSharding(grid, P(("rows", "inner"))))
+    held = blocks_of(along_inner(on_grid, grid))
+    [sent] = sends(jax.jit(along_inner, static_argnums=1).lower(on_grid, grid))
+    pairs = in_groups(reference, blocks, sent.groups, tiled=True)
+    right = np.array_equal(held, pairs)
+    print(f"in pairs: {blocks[0].shape} gives {held[0].shape} {right}")
+    [sent] = sends(lower(mesh))
+    assert sent.moved == ring_bytes(sent.operand, 8)
+    print(f"{sent.operand >> 20} MiB on each of 8 devices: {sent.moved >> 20} MiB sent")
+
+
+if __name__ == "__main__":
+    jax.config.update("jax_num_cpu_devices", 8)
+    main()
