@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
+from jax.sharding import AxisType, Mesh, NamedSharding
 
 COLUMNS = P(None, "inner")  # of a: every device holds some columns
 ROWS = P("inner", None)  # of b: every device holds the rows that meet its columns
@@ -46,6 +46,18 @@ def split_inner_scatter(a, b, mesh):
     return jax.shard_map(multiply_and_add, mesh=mesh, **specs)(a, b)
 
 
+def gradients(multiply, mesh):
+    """Return a jitted function of a, b and the slope of each number of the product.
+
+    It returns the slopes of a and of b; slopes of the product are split as it is.
+    """
+
+    def pull(a, b, slopes):
+        return jax.vjp(lambda a, b: multiply(a, b, mesh), a, b)[1](slopes)
+
+    return jax.jit(pull)
+
+
 def partial_sums(a, b, mesh):
     """Return what the devices hold before they add, one block below the other."""
     specs = {"in_specs": (COLUMNS, ROWS), "out_specs": ROWS}
@@ -60,13 +72,25 @@ def matrices():
 
 
 def lower(mesh, multiply=split_inner):
-    """Lower `multiply` for `mesh` from shapes alone, with two columns a device."""
+    """Lower `multiply` for a mesh of any size, from shapes alone.
+
+    A device holds (m, 512) of a and (512, 1024) of b, in float32; m is 4096, rounded
+    up to a multiple of the devices, and its partial sums are (m, 1024).
+    """
+    kinds = (AxisType.Explicit,)
+    mesh = Mesh(mesh.devices.reshape(-1), ("inner",), axis_types=kinds)
     n = mesh.size
+    rows = -(-4096 // n) * n
     inputs = [
         jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh, spec))
-        for shape, spec in [((n, 2 * n), COLUMNS), ((2 * n, 4), ROWS)]
+        for shape, spec in [((rows, 512 * n), COLUMNS), ((512 * n, 1024), ROWS)]
     ]
     return jax.jit(multiply, static_argnames="mesh").lower(*inputs, mesh)
+
+
+def lower_scatter(mesh):
+    """Lower `split_inner_scatter` for the matrices of `lower`."""
+    return lower(mesh, split_inner_scatter)
 
 
 def main():

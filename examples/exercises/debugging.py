@@ -1,0 +1,95 @@
+"""Find the devices that hold a NaN, on a mesh of any shape, and send nothing for it.
+
+`make(mesh, spec)` returns a function of an array that is cut by `spec`. It returns a
+bool array with the shape of the mesh: True where the block of the device has a NaN.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import P, lax
+from jax.sharding import NamedSharding
+
+from examples.shard_map.what_it_sends import sends
+
+
+def solution(mesh, spec):
+    """Return a function that joins what each device finds, as the mesh stands."""
+
+    def body(block):
+        return jnp.isnan(block).any().reshape((1,) * len(mesh.axis_names))
+
+    specs = {"in_specs": spec, "out_specs": P(*mesh.axis_names)}
+    return jax.shard_map(body, mesh=mesh, **specs)
+
+
+def check(make):
+    """Raise AssertionError, with what to look at, unless `make` is right.
+
+    make(mesh, spec): a function from float32 (8, 4) to bool, of the mesh's shape.
+    """
+    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
+    row = jax.make_mesh((8,), ("rows",), devices=devices)
+    grid = jax.make_mesh((4, 2), ("rows", "inner"), devices=devices)
+    cases = [(row, P("rows")), (grid, P("rows", "inner")), (grid, P("rows"))]
+    for mesh, spec in cases:
+        find, shape = make(mesh, spec), mesh.devices.shape
+        assert callable(find), f"make(mesh, spec) returns a function; yours, {find}"
+        whole = np.ones((8, 4), np.float32)
+        whole[5, 3] = whole[0, 0] = np.nan
+        x = jax.device_put(whole, NamedSharding(mesh, spec))
+        found = jax.jit(find)(x)
+        assert np.shape(found) == shape, (
+            f"on a mesh of {shape} the answer has shape {shape}, an entry for each "
+            f"device; yours has shape {np.shape(found)}"
+        )
+        held = {shard.device: shard.data for shard in x.addressable_shards}
+        expected = [np.isnan(held[device]).any() for device in mesh.devices.flat]
+        assert np.array_equal(found, np.reshape(expected, shape)), (
+            f"with {spec} on a mesh of {shape} a NaN is on the devices numbered "
+            f"{np.flatnonzero(expected)}; yours are {np.flatnonzero(found)}"
+        )
+        sent = [one.kind for one in sends(jax.jit(find).lower(x))]
+        assert not sent, f"each device can look by itself; yours sends by {sent}"
+
+
+def mistake_asks_the_whole(mesh, spec):
+    """Ask whether there is a NaN anywhere, which names no device."""
+    return lambda x: jnp.isnan(x).any()
+
+
+def mistake_tells_everyone(mesh, spec):
+    """Think that flags have to be collected: every device says yes."""
+
+    def body(block):
+        bad = jnp.isnan(block).any().astype(jnp.int32)
+        anywhere = lax.pmax(bad, mesh.axis_names) > 0
+        return anywhere.reshape((1,) * len(mesh.axis_names))
+
+    specs = {"in_specs": spec, "out_specs": P(*mesh.axis_names)}
+    return jax.shard_map(body, mesh=mesh, **specs)
+
+
+def mistake_forgets_the_second_axis(mesh, spec):
+    """Give an entry for each device in a row, though the mesh may be a grid."""
+
+    def body(block):
+        return jnp.isnan(block).any()[None]
+
+    specs = {"in_specs": spec, "out_specs": P(mesh.axis_names)}
+    return jax.shard_map(body, mesh=mesh, **specs)
+
+
+def mistake_collects_flags(mesh, spec):
+    """Let each device enter its flag into a table, and add the tables: right, but sent.
+
+    Nobody has to have the whole table: `out_specs` joins it.
+    """
+
+    def body(block):
+        place = tuple(lax.axis_index(name) for name in mesh.axis_names)
+        flag = jnp.isnan(block).any().astype(jnp.int32)
+        mine = jnp.zeros(mesh.devices.shape, jnp.int32).at[place].add(flag)
+        return lax.psum(mine, mesh.axis_names) > 0
+
+    return jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=P())
