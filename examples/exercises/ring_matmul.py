@@ -1,0 +1,127 @@
+"""Multiply around a ring where the inner axis of b is split: no gather, no waiting.
+
+A device holds its rows of `a`, `(m/n, k)`, and its rows of `b`, `(k/n, p)`, over the
+mesh axis "rows"; it returns its rows of `a @ b`, `(m/n, p)`. The blocks of `b` travel,
+each device sends n - 1 of them, and no send waits for a product.
+"""
+
+import jax
+import numpy as np
+from jax import P, lax
+from jax.sharding import NamedSharding
+
+from examples.patterns.ring_matmul import hop, waits
+from examples.shard_map.what_it_sends import sends
+
+ROWS = P("rows", None)
+
+
+def solution(a, b):
+    """Return this device's rows of `a @ b`: each block of b meets its columns of a.
+
+    a: (m/n, k), b: (k/n, p), inside of `shard_map`.
+    """
+    n, me = lax.axis_size("rows"), lax.axis_index("rows")
+    total = columns(a, me) @ b
+    for step in range(1, n):
+        b = hop(b, -1)
+        total += columns(a, me + step) @ b
+    return total
+
+
+def columns(a, k):
+    """Return the columns of a that meet the block of b of device k."""
+    n = lax.axis_size("rows")
+    size = a.shape[1] // n
+    return lax.dynamic_slice_in_dim(a, k % n * size, size, axis=1)
+
+
+def check(make):
+    """Raise AssertionError, with what to look at, unless `make` is right.
+
+    make(a, b): what one device does, float32 (m/n, k) and (k/n, p) to (m/n, p).
+    """
+    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
+    for n, m, k, p in [(8, 16, 24, 4), (3, 6, 3, 5)]:
+
+        def body(a, b, wanted=(m // n, p)):
+            found = make(a, b)
+            assert np.shape(found) == wanted, (
+                f"with {a.shape} and {b.shape} a device has to return {wanted}; "
+                f"yours returns {np.shape(found)}"
+            )
+            return found
+
+        mesh = jax.make_mesh((n,), ("rows",), devices=devices[:n])
+        split = NamedSharding(mesh, ROWS)
+        whole = numbers(m, k), numbers(k, p)
+        a, b = jax.device_put(whole, (split, split))
+        specs = {"in_specs": (ROWS, ROWS), "out_specs": ROWS}
+        multiply = jax.jit(jax.shard_map(body, mesh=mesh, **specs))
+        assert np.array_equal(multiply(a, b), whole[0] @ whole[1]), (
+            f"on {n} devices the numbers of {(m, k)} @ {(k, p)} differ from NumPy's: "
+            "does the block of b that is here meet its own columns of a?"
+        )
+        found = sends(multiply.lower(a, b))
+        kinds = {sent.kind for sent in found}
+        assert kinds == {"collective-permute"}, (
+            f"the blocks have to go around by ppermute; yours are sent by {kinds}"
+        )
+        hops = sum(sent.times for sent in found)
+        assert hops == n - 1, (
+            f"on {n} devices {n - 1} hops bring every block by; yours makes {hops}"
+        )
+        assert not any(waits(multiply, a, b)["sends wait"]), (
+            "a send of yours waits for a product: send the block as it came"
+        )
+
+
+def numbers(n, k):
+    """Return whole numbers, float32 (n, k)."""
+    return np.arange(n * k, dtype=np.float32).reshape(n, k) % 5
+
+
+def mistake_gathers(a, b):
+    """Bring all of b together first: right, and nothing to overlap."""
+    return a @ lax.all_gather(b, "rows", tiled=True)
+
+
+def mistake_keeps_its_columns(a, b):
+    """Move b, and forget that another block of b meets other columns of a."""
+    n, me = lax.axis_size("rows"), lax.axis_index("rows")
+    total = columns(a, me) @ b
+    for _ in range(1, n):
+        b = hop(b, -1)
+        total += columns(a, me) @ b
+    return total
+
+
+def mistake_counts_the_other_way(a, b):
+    """Think that what went to the left came from the left."""
+    n, me = lax.axis_size("rows"), lax.axis_index("rows")
+    total = columns(a, me) @ b
+    for step in range(1, n):
+        b = hop(b, -1)
+        total += columns(a, me - step) @ b
+    return total
+
+
+def mistake_sends_once_more(a, b):
+    """Send after every product, the last one too, which brings every block home."""
+    n, me = lax.axis_size("rows"), lax.axis_index("rows")
+    total = 0
+    for step in range(n):
+        total += columns(a, me + step) @ b
+        b = hop(b, -1)
+    return total + 0 * b[:1, :1]
+
+
+def mistake_waits_for_the_product(a, b):
+    """Take program order for data flow, and enforce it: first multiply, then send."""
+    n, me = lax.axis_size("rows"), lax.axis_index("rows")
+    total = columns(a, me) @ b
+    for step in range(1, n):
+        b, total = lax.optimization_barrier((b, total))
+        b = hop(b, -1)
+        total += columns(a, me + step) @ b
+    return total
