@@ -1,0 +1,52 @@
+"""Place the weights of a model so that a device holds no more than its share."""
+
+import jax
+import numpy as np
+from jax import P
+
+from examples.scale.hardware_you_do_not_have import model, numbers, reference, shapes
+
+
+def check(place):
+    """Raise AssertionError unless `place()` fits, and changes no number.
+
+    place() returns a spec for each of the two stacks of weights, (64, 4096, 16384) and
+    (64, 16384, 4096). Each of eight devices may hold an eighth of them.
+    """
+    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
+    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
+    specs = place()
+    assert isinstance(specs, tuple) and len(specs) == 2, "place() returns two specs"
+    assert all(isinstance(spec, P) for spec in specs), "a spec is a jax.P"
+    *weights, rows = shapes(mesh, specs)
+    for name, held in zip(("up", "down"), weights, strict=True):
+        share = np.prod(held.sharding.shard_shape(held.shape)) / np.prod(held.shape)
+        assert share == 1 / 8, f"a device holds {share:.3g} of {name}, not an eighth"
+    try:
+        model(mesh).lower(*weights, rows)
+    except Exception as error:
+        raise AssertionError(f"the model does not lower: {error}") from error
+    up, down, x = numbers(mesh, specs)
+    answer = model(mesh)(up, down, x)
+    expected = reference(*map(np.asarray, (up, down, x)))
+    assert np.array_equal(answer, expected), "the numbers changed"
+
+
+def solution():
+    """Split both by the hidden axis: every layer has a part for every device."""
+    return P(None, None, "rows"), P(None, "rows")
+
+
+def mistake_whole():
+    """Leave the weights whole, since the rows are split already."""
+    return P(), P()
+
+
+def mistake_only_one():
+    """Split the first stack, and forget that the second is as large."""
+    return P(None, None, "rows"), P()
+
+
+def mistake_by_layer():
+    """Give every device eight layers of its own: but the scan walks along that axis."""
+    return P("rows"), P("rows")
