@@ -47,6 +47,21 @@ def test_every_program_that_lowers_is_compiled_for_every_chip(program):
             assert set(found[part][way]) == wanted, way
 
 
+def test_the_model_fits_everywhere_once_it_is_split():
+    text = kept("scale/hardware_you_do_not_have").read_text(encoding="utf-8")
+    whole, split = (json.loads(text)["tpu"][way] for way in ("lower", "lower_split"))
+    fit = ["does not fit" not in found for found in whole.values()]
+    assert any(fit) and not all(fit)  # as the page says
+    assert not any("does not fit" in found for found in split.values())
+
+
+def test_a_ring_hides_its_hops_behind_products():
+    found = json.loads(kept("patterns/ring_matmul").read_text(encoding="utf-8"))
+    newest = found["tpu"]["lower"]["tpu7x:2x2x1"]["overlapped"]
+    assert newest["started"] == newest["beside work"] == 7
+    assert found["gpu"]["lower"]["h100:1x1x8"]["overlapped"]["beside work"] > 0
+
+
 def test_no_file_is_left_over(tmp_path):
     assert left_over(programs()) == []
     write("gone", SAID, tmp_path)
