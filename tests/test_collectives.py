@@ -129,40 +129,18 @@ def hold_in_groups(drawn):
     same(np.asarray(found), in_groups(reference, [*x], groups, **options))
 
 
+@pytest.mark.parametrize("kind", ["reduce", "gather", "scatter"])
 @few(max_examples=25)
-@given(along_axes("reduce"))
-def test_sums_along_axes_of_a_mesh(drawn):
-    hold_along_axes(drawn)
+@given(st.data())
+def test_along_axes_of_a_mesh(kind, data):
+    hold_along_axes(data.draw(along_axes(kind)))
 
 
+@pytest.mark.parametrize("kind", ["reduce", "gather", "scatter"])
 @few(max_examples=25)
-@given(along_axes("gather"))
-def test_gathers_along_axes_of_a_mesh(drawn):
-    hold_along_axes(drawn)
-
-
-@few(max_examples=25)
-@given(along_axes("scatter"))
-def test_scattered_sums_along_axes_of_a_mesh(drawn):
-    hold_along_axes(drawn)
-
-
-@few(max_examples=25)
-@given(in_groups_of_a_pmap("reduce"))
-def test_sums_in_groups_of_a_pmap(drawn):
-    hold_in_groups(drawn)
-
-
-@few(max_examples=25)
-@given(in_groups_of_a_pmap("gather"))
-def test_gathers_in_groups_of_a_pmap(drawn):
-    hold_in_groups(drawn)
-
-
-@few(max_examples=25)
-@given(in_groups_of_a_pmap("scatter"))
-def test_scattered_sums_in_groups_of_a_pmap(drawn):
-    hold_in_groups(drawn)
+@given(st.data())
+def test_in_groups_of_a_pmap(kind, data):
+    hold_in_groups(data.draw(in_groups_of_a_pmap(kind)))
 
 
 @few(max_examples=12)

@@ -9,11 +9,11 @@ JAX is imported late: what steers a compiler is read when JAX starts.
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+# What steers the compilers; set before JAX starts, or it has no effect.
 TPU = {
     "JAX_PLATFORMS": "cpu",  # there is none here; only its compiler is asked
     "TPU_SKIP_MDS_QUERY": "1",
@@ -45,21 +45,11 @@ class Chip:
 
     def mesh(self):
         """Return a one-axis mesh, "rows", of these devices, none of which is here."""
-        import numpy as np
-        from jax.experimental.topologies import get_topology_desc
-        from jax.sharding import AxisType, Mesh
+        from examples.scale.plan import gpus, tpus
 
         if self.is_tpu:
-            found = get_topology_desc(platform="tpu", topology_name=self.name)
-        else:
-            found = get_topology_desc(
-                platform="cuda",
-                topology_name="h100",
-                topology=f"1x1x{self.devices}",
-                target_config=DESCRIPTION.read_text(encoding="utf-8"),
-            )
-        explicit = (AxisType.Explicit,)
-        return Mesh(np.array(found.devices), ("rows",), axis_types=explicit)
+            return tpus(self.name)
+        return gpus(DESCRIPTION.read_text(encoding="utf-8"), self.devices)
 
     def memory(self, mesh) -> int:
         """Return the bytes that a program may use on one device of `mesh`."""
@@ -97,8 +87,3 @@ LARGE = (
     Chip("v5p:16x20x28", "TPU v5p, 8,960 chips", 8960),
 )
 CHIPS = {chip.name: chip for chip in (*EIGHT, *LARGE, H100)}
-
-
-def steer(variables: dict[str, str]) -> None:
-    """Set what the compilers read; before JAX starts, or it has no effect."""
-    os.environ |= variables

@@ -14,12 +14,14 @@ import argparse
 import ast
 import importlib
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 
 from book import chips
 
@@ -87,11 +89,15 @@ def facts(lowered) -> dict:
     return found | {"hlo": telling(compiled), "compile seconds": round(seconds, 2)}
 
 
+def module_of(program: str) -> ModuleType:
+    """Return the module of a program such as "shard_map/psum"."""
+    return importlib.import_module("examples." + program.replace("/", "."))
+
+
 def ask(program: str, way: str, chip: chips.Chip, mesh, available: int) -> dict:
     """Return the facts of one way to lower `program` for `chip`."""
-    module = importlib.import_module("examples." + program.replace("/", "."))
     try:
-        found = facts(getattr(module, way)(mesh))
+        found = facts(getattr(module_of(program), way)(mesh))
     except Exception as error:
         error.add_note(f"in {way} of examples/{program}.py, for {chip.says}")
         raise
@@ -127,7 +133,7 @@ def here(names: list[str]) -> dict[str, dict]:
     mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
     found = {}
     for name in names:
-        module = importlib.import_module("examples." + name.replace("/", "."))
+        module = module_of(name)
         ways = [way for way in vars(module) if is_way(way)]
         found[name] = {way: facts(getattr(module, way)(mesh)) for way in ways}
     return found
@@ -180,7 +186,7 @@ def main(arguments: list[str] | None = None) -> int:
     known = programs()
     if unknown := set(given.program) - set(known):
         parser.error(f"no program with a `lower`: {', '.join(sorted(unknown))}")
-    chips.steer(chips.GPU if given.gpu else chips.TPU)
+    os.environ |= chips.GPU if given.gpu else chips.TPU
     wanted = {name: known[name] for name in given.program or known}
     part = "gpu" if given.gpu else "tpu"
     packages = ("jax", "jax-cuda13-plugin" if given.gpu else "libtpu")

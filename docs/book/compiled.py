@@ -197,16 +197,15 @@ class Compiled(SphinxDirective):
     def part(self, found: dict, made: dict) -> str:
         """Return the HTML of one tab: a table, a few lines, and who said so."""
         rows = {CHIPS[chip].says: facts for chip, facts in found.items()}
-        *_, newest = (says for chip, says in zip(found, rows, strict=True) if says)
-        if chosen := [chip for chip in found if chip.startswith("v5p")]:
-            newest = CHIPS[chosen[0]].says
+        one = next((chip for chip in found if chip.startswith("v5p")), [*found][-1])
+        shown = CHIPS[one].says
         compiler = " and ".join(f"{name} {number}" for name, number in made.items())
         said = f"Compiled for these chips by {compiler}; it did not run."
         if any("estimated seconds" in facts for facts in found.values()):
             said += " The estimate is the compiler's, and leaves out what is sent;"
             said += " of a loop's body it counts one turn, as the flops do."
         said = f"<p><small>{said}</small></p>"
-        return table(rows) + lines(newest, rows[newest]) + said
+        return table(rows) + lines(shown, rows[shown]) + said
 
 
 def _here_path(made: Path, program: str) -> Path:

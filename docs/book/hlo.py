@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-KINDS = (
-    *("all-reduce", "all-gather", "reduce-scatter", "ragged-all-to-all", "all-to-all"),
-    *("collective-permute", "collective-broadcast"),
-)
-SENT = re.compile(rf" ({'|'.join(KINDS)})(-start)?\(")
+from examples.shard_map.what_it_sends import LINE, sends
+
 WORK = re.compile(r"(convolution|dot|matmul|gemm)")
 SHOWN = 3  # lines of the compiled text
 
@@ -24,10 +21,7 @@ def collectives(compiled) -> list[dict]:
     `operand` is bytes that one device puts in; `groups` says how many groups of how
     many devices talk; `axes` names the mesh axes where the compiler prints them.
     """
-    from examples.shard_map.what_it_sends import sends
-
-    text = compiled.as_text()
-    printed = [line for line in text.splitlines() if SENT.search(line)]
+    printed = [line for line in compiled.as_text().splitlines() if LINE.search(line)]
     found = Counter()
     for sent, line in zip(sends(compiled), printed, strict=True):
         groups, size = len(sent.groups), max(map(len, sent.groups), default=1)
@@ -50,10 +44,9 @@ def telling(compiled) -> list[str]:
     Where a collective runs beside other work: the line that starts it, the work, and
     the line that waits for it. Else the first collectives.
     """
-    lines = [line.strip() for line in compiled.as_text().splitlines()]
-    pairs = [pair for line in lines if (pair := _beside(line, lines))]
+    lines, pairs = _pairs(compiled)
     with_work = [pair for pair in pairs if len(pair) > 2]
-    chosen = (with_work or pairs or [[line for line in lines if SENT.search(line)]])[0]
+    chosen = (with_work or pairs or [[line for line in lines if LINE.search(line)]])[0]
     return [shortened(line) for line in chosen[:SHOWN]]
 
 
@@ -62,18 +55,23 @@ def overlapped(compiled) -> dict[str, int]:
 
     Work is a matrix product, or a fusion of one, between the start and the wait.
     """
-    lines = [line.strip() for line in compiled.as_text().splitlines()]
-    pairs = [pair for line in lines if (pair := _beside(line, lines))]
+    _, pairs = _pairs(compiled)
     return {"started": len(pairs), "beside work": sum(len(p) > 2 for p in pairs)}
+
+
+def _pairs(compiled) -> tuple[list[str], list[list[str]]]:
+    """Return the lines of the text, and `_beside` of each that starts a collective."""
+    lines = [line.strip() for line in compiled.as_text().splitlines()]
+    return lines, [pair for line in lines if (pair := _beside(line, lines))]
 
 
 def _beside(line: str, lines: list[str]) -> list[str]:
     """Return start, work and wait of the collective that `line` starts, if it does."""
-    match = SENT.search(line)
-    if not match or not match[2]:
+    match = LINE.search(line)
+    if not match or not match[3]:
         return []
     name = re.match(r"(?:ROOT )?(%\S+)", line)[1]
-    wait = re.compile(rf"{match[1]}-done\({re.escape(name)}[,)]")
+    wait = re.compile(rf"{match[2]}-done\({re.escape(name)}[,)]")
     start = lines.index(line)
     for at in range(start + 1, len(lines)):
         if wait.search(lines[at]):

@@ -18,10 +18,7 @@ import numpy as np
 from jax import P
 from jax.sharding import NamedSharding, SingleDeviceSharding
 
-COLLECTIVES = (
-    *("all-reduce", "all-gather", "all-to-all", "reduce-scatter"),
-    *("collective-permute", "collective-broadcast"),
-)
+from examples.shard_map.what_it_sends import KINDS
 
 
 def reference(v, u):
@@ -83,7 +80,7 @@ def padded(x, blocks):
 def collectives(lowered):
     """Return the collective operations that the compiled program contains."""
     text = lowered.compile().as_text()
-    return [name for name in COLLECTIVES if re.search(rf" {name}(-start)?\(", text)]
+    return [name for name in KINDS if re.search(rf" {name}(-start)?\(", text)]
 
 
 def in_place(x):

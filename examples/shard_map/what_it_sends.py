@@ -19,8 +19,8 @@ from jax import P, lax
 from jax.sharding import NamedSharding
 
 KINDS = (
-    *("all-reduce", "all-gather", "reduce-scatter", "all-to-all"),
-    *("ragged-all-to-all", "collective-permute", "collective-broadcast"),
+    *("all-reduce", "all-gather", "all-to-all", "reduce-scatter"),
+    *("collective-permute", "collective-broadcast", "ragged-all-to-all"),
 )
 LINE = re.compile(rf"%\S+ = (.+?) ({'|'.join(KINDS)})(-start)?\((.*)")
 SHAPE = re.compile(r"\b(pred|bf16|[a-z]\w*?(\d+)\w*)\[([\d,]*)\]")
