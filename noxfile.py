@@ -11,7 +11,7 @@ nox.options.reuse_existing_virtualenvs = True
 
 HTML = Path("docs/_build/html")
 BUILD = ("sphinx-build", "-W", "--keep-going", "docs")
-COMPILE = ("python", "-m", "book.compile")
+COMPILE = ("python", "-m", "book.compilers.ask")
 
 
 def install(session: nox.Session, group: str) -> None:
@@ -105,7 +105,7 @@ def new(session: nox.Session) -> None:
     """A page, its program and its exercise, ready to be filled: -- shard_map/name."""
     install(session, "docs")
     session.run(
-        "python", "-m", "book.scaffold", *session.posargs, env={"PYTHONPATH": "docs"}
+        "python", "-m", "book.new", *session.posargs, env={"PYTHONPATH": "docs"}
     )
 
 

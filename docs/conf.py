@@ -11,14 +11,9 @@ author = "The authors of One Function, Many Devices"
 project_copyright = "2026, " + author
 
 extensions = [
-    "book.targets",  # first: while it looks for the hardware, the others load
+    "book",  # first: while it looks for the hardware, the others load
     "myst_nb",
     "sphinx_design",
-    "book.build",
-    "book.compiled",
-    "book.standalone",
-    "book.record",
-    "book.clean",
 ]
 exclude_patterns = ["_build", "book"]
 
@@ -39,7 +34,7 @@ myst_heading_anchors = 3
 nitpicky = True
 highlight_language = "python"
 
-html_theme = "furo"
+html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
 html_css_files = ["book.css"]
@@ -47,5 +42,3 @@ html_js_files = [("book.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
-pygments_style = "friendly"
-pygments_dark_style = "github-dark"

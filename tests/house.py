@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from book.names import facts
+from book.cut.names import facts
 from book.pages import Cell, Page, read
 
 SECTIONS = (
@@ -28,7 +28,7 @@ DEVICE_LINES = (
     'devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]',
 )
 AXES = ("rows", "inner", "batch", "model")
-PAINTERS = "book.figures", "book.plots"  # what is imported from them needs alt
+PAINTERS = ("book.draw",)  # what is imported from it needs alt
 WORDS = (150, 600)
 MOST_WORDS = {"index": 700, "patterns": 1000}
 CELL, SETUP, LISTING = 8, 14, 15  # lines of code at most
@@ -402,6 +402,7 @@ def pictures_have_words(page: Page) -> list[str]:
         for node in ast.walk(ast.parse(cell.source))
         if isinstance(node, ast.ImportFrom) and node.module in PAINTERS
         for alias in node.names
+        if alias.name not in ("chooser", "ledger")  # these are text
     }
     for cell in page.cells:
         for call in _calls(cell.source):

@@ -24,9 +24,9 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "docs")]
 
-from book.alone import Launcher  # noqa: E402
-from book.execute import cores  # noqa: E402
+from book.cut.launch import Launcher  # noqa: E402
 from book.pages import read  # noqa: E402
+from book.run.schedule import cores  # noqa: E402
 from book.targets import environment, load  # noqa: E402
 
 # A page's cells, timed in a process that has imported JAX before the clock starts.

@@ -10,7 +10,7 @@ from pathlib import Path
 import jax
 import pytest
 
-from book.ledger import SLUGS
+from book.draw.claims import SLUGS
 from examples.evidence import timeline
 from examples.evidence.then_and_now import (
     HOLDS,

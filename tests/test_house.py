@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from book import scaffold
-from book.cells import local_strings
+from book import new as scaffold
+from book.run.page import local_strings
 from tests import house
 from tests.house import BOOK_RULES, PAGE_RULES, PROGRAM_RULES, Book
 
@@ -136,7 +136,7 @@ PAGE = "docs/shard_map/varying.md"
 SHOWN = "answer.sharding.spec"
 SEE = "## See it"
 FIGURE = 'shards(x, alt="Eight devices; each holds two of sixteen whole numbers.")'
-PLOT = "from book.plots import lines"
+PLOT = "from book.draw.plots import lines"
 SETUP = "mesh = jax.make_mesh("
 LISTED = "pyobject: above_lowest"
 # rule: what is replaced on the page above, by what, and a piece of the complaint

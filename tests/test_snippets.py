@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from book.alone import Launcher
 from book.build import programs
+from book.cut.launch import Launcher
+from book.cut.program import Slicer
 from book.pages import Problem, read
-from book.slicing import Slicer
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

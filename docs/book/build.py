@@ -21,10 +21,10 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from book import targets
-from book.cache import Cache, Entry, key
-from book.execute import Runner
+from book.cut.program import SliceError, Slicer
 from book.pages import Cell, Listing, Page, Problem, notebook, read
-from book.slicing import SliceError, Slicer
+from book.run.cache import Cache, Entry, key
+from book.run.schedule import Runner
 
 logger = logging.getLogger(__name__)
 _OUTPUTS: dict[str, Entry] = {}  # page text -> what it put out, for MyST-NB's reader

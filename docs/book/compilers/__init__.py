@@ -1,0 +1,1 @@
+"""What the compilers of TPUs and GPUs make of a program."""

@@ -1,0 +1,89 @@
+"""The hardware that programs are compiled for, and how a compiler is told of it.
+
+Promise: no figure about a chip is typed where its compiler can be asked.  What a TPU
+has left for a program is read from the message of one that cannot fit.  A GPU's
+description is what its maker publishes, in the form that XLA reads.
+
+JAX is imported late: what steers a compiler is read when JAX starts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+# What steers the compilers; set before JAX starts, or it has no effect.
+TPU = {
+    "JAX_PLATFORMS": "cpu",  # there is none here; only its compiler is asked
+    "TPU_SKIP_MDS_QUERY": "1",
+    "TPU_WORKER_HOSTNAMES": "localhost",
+    "TPU_ACCELERATOR_TYPE": "v5e-8",  # of any kind; without it the library complains
+    "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+    "TPU_STDERR_LOG_LEVEL": "3",
+}
+GPU = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_gpu_autotune_level=0"}
+DESCRIPTION = Path(__file__).parents[3] / "examples/scale/h100.txtpb"
+UNITS = {"M": 2**20, "G": 2**30}
+
+
+@dataclass(frozen=True)
+class Chip:
+    """Some devices of one kind: `name` is that of a topology as its compiler reads it.
+
+    `says` is for readers; a device is what JAX calls one, a chip or a core of it.
+    """
+
+    name: str
+    says: str
+    devices: int
+
+    @property
+    def is_tpu(self) -> bool:
+        """Whether the compiler is that for TPUs."""
+        return self.name != H100.name
+
+    def mesh(self):
+        """Return a one-axis mesh, "rows", of these devices, none of which is here."""
+        from examples.scale.plan import gpus, tpus
+
+        if self.is_tpu:
+            return tpus(self.name)
+        return gpus(DESCRIPTION.read_text(encoding="utf-8"), self.devices)
+
+    def memory(self, mesh) -> int:
+        """Return the bytes that a program may use on one device of `mesh`."""
+        if not self.is_tpu:
+            text = DESCRIPTION.read_text(encoding="utf-8")
+            return int(re.search(r"device_memory_size: (\d+)", text)[1])
+        import jax
+        import jax.numpy as jnp
+
+        rows = jax.NamedSharding(mesh, jax.P("rows"))
+        shape = (2**18 * mesh.size, 2**20)  # a TiB on each device
+        x = jax.ShapeDtypeStruct(shape, jnp.float32, sharding=rows)
+        try:
+            jax.jit(lambda x: x + 1).lower(x).compile()
+        except jax.errors.JaxRuntimeError as error:
+            if match := re.search(r"available HBM \(([\d.]+)([MG])\)", str(error)):
+                return round(float(match[1]) * UNITS[match[2]])
+            raise
+        raise ValueError(f"a TiB fits on one device of {self.name}, says its compiler")
+
+
+H100 = Chip("h100:1x1x8", "8 H100", 8)
+EIGHT = (
+    Chip("v3:2x2", "TPU v3, 4 chips of 2 cores", 8),
+    Chip("v4:2x2x1", "TPU v4, 4 chips of 2 cores", 8),
+    Chip("v5e:2x4", "TPU v5e, 8 chips", 8),
+    Chip("v5p:2x2x2", "TPU v5p, 8 chips", 8),
+    Chip("v6e:2x4", "TPU v6e, 8 chips", 8),
+    Chip("tpu7x:2x2x1", "TPU7x, 4 chips of 2 cores", 8),
+)
+LARGE = (
+    Chip("v5e:16x16", "TPU v5e, 256 chips", 256),
+    Chip("v6e:16x16", "TPU v6e, 256 chips", 256),
+    Chip("v5p:8x8x8", "TPU v5p, 512 chips", 512),
+    Chip("v5p:16x20x28", "TPU v5p, 8,960 chips", 8960),
+)
+CHIPS = {chip.name: chip for chip in (*EIGHT, *LARGE, H100)}

@@ -1,0 +1,262 @@
+"""Show what the compilers make of a program: on these devices, and on those not here.
+
+Promise: every number comes from a compiler. Those of this build's own devices are made
+by this build; those of TPUs and H100s are read from `examples/NAME.compiled.json`,
+which `nox -s compile` writes, and checks. Nothing shown here ran anywhere.
+
+    ```{compiled} shard_map/split_inner
+    :way: lower_scatter
+    ```
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+from typing import ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
+
+from book import targets
+from book.compilers.chips import CHIPS
+from book.pages import Problem
+from book.run.cache import imported
+
+ENGINE = Path(__file__).parents[2], Path(__file__).parents[3]  # `book`, `examples`
+DIRECTIVE = re.compile(r"^`{3,}\{compiled\} +(\S+)", re.MULTILINE)
+
+
+def size(count: float) -> str:
+    """Return a number of bytes as text; 1 kB is 1000 bytes, as in the whole book."""
+    return _scaled(count, {"TB": 1e12, "GB": 1e9, "MB": 1e6, "kB": 1e3, "B": 1})
+
+
+def count(number: float) -> str:
+    """Return a count as text, such as 17.2 G."""
+    return _scaled(number, {"T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1}).strip()
+
+
+def seconds(count: float) -> str:
+    """Return a time as text, such as 58.6 µs."""
+    return _scaled(count, {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9})
+
+
+def _scaled(count: float, units: dict[str, float]) -> str:
+    unit = next((u for u, one in units.items() if count >= one), [*units][-1])
+    return f"{count / units[unit]:,.3g}".replace("e+03", ",000") + f" {unit}"
+
+
+def sends(found: dict) -> str:
+    """Return, as HTML, what one device sends: a line for each kind of collective."""
+    lines = []
+    for one in found["collectives"]:
+        count, times = one["count"], one["times"]
+        often = "in a loop, each " if times is None else ""
+        total = count * (times or 1)
+        often += f"{total:,} × " if total > 1 else ""
+        lines.append(
+            f"{often}<b>{one['kind']}</b> of {size(one['operand'])}"
+            f" <small>{escape(_who(one))}</small>"
+        )
+    overlap = found["overlapped"]
+    if overlap["started"]:
+        beside = f", {overlap['beside work']} beside a product"
+        lines.append(f"<small>{overlap['started']} asynchronous{beside}</small>")
+    return "<br>".join(lines) or "nothing"
+
+
+def _who(one: dict) -> str:
+    """Say which devices talk, such as "4 groups of 2, over inner"."""
+    count, *more = map(int, re.findall(r"\d+", one["groups"]))
+    if not more:
+        who = f"{count:,} pairs"
+    else:
+        who = f"all {more[0]:,}" if count == 1 else f"{count:,} groups of {more[0]:,}"
+    return who + (f", over {one['axes']}" if one["axes"] else "")
+
+
+def memory(found: dict) -> str:
+    """Return, as HTML, the memory of one device: a bar where it is known how much."""
+    if "does not fit" in found:
+        return _does_not_fit(found)
+    parts = {name: found[name] for name in ("arguments", "outputs", "temporaries")}
+    parts["code"] = found["code"]
+    total = sum(parts.values()) - found["aliased"]
+    words = ", ".join(f"{size(n)} {name}" for name, n in parts.items() if n)
+    bar = ""
+    if available := found.get("available"):
+        bar = (
+            f' of {size(available)}<meter min="0" max="{available}" value="{total}"'
+            f' aria-label="share of its memory">{total / available:.2%}</meter>'
+        )
+    return f"{size(total)}{bar or '<br>'}<small>{words}</small>"
+
+
+def _does_not_fit(found: dict) -> str:
+    why = re.sub(r"^RESOURCE_EXHAUSTED: (E\d+: )?", "", found["does not fit"])
+    return f"<b>does not fit</b><br><small>{escape(why)}</small>"
+
+
+def table(rows: dict[str, dict]) -> str:
+    """Return, as HTML, a row of facts for each of some chips."""
+    head = ["compiled for", "a device sends", "memory of a device", "flops"]
+    timed = any("estimated seconds" in found for found in rows.values())
+    head += ["estimate"] if timed else []
+    cells = "".join(f'<th scope="col">{name}</th>' for name in head)
+    body = ""
+    for says, found in rows.items():
+        row = [f'<th scope="row">{escape(says)}</th>']
+        if "does not fit" in found:
+            row.append(f'<td colspan="{len(head) - 1}">{_does_not_fit(found)}</td>')
+        else:
+            flops = count(found["flops"]) if "flops" in found else "not said"
+            row += [f"<td>{sends(found)}</td>", f"<td>{memory(found)}</td>"]
+            row += [f"<td>{flops}</td>"]
+            if timed:
+                estimate = found.get("estimated seconds")
+                row += [f"<td>{seconds(estimate) if estimate else 'not said'}</td>"]
+        body += f"<tr>{''.join(row)}</tr>"
+    return (
+        '<div class="table-wrapper" tabindex="0" role="region"'
+        ' aria-label="What the compiler found"><table class="docutils compiled">'
+        f"<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def lines(says: str, found: dict) -> str:
+    """Return, as HTML, the lines of the compiled program that matter."""
+    if not found.get("hlo"):
+        return ""
+    text = escape("\n".join(found["hlo"]))
+    return (
+        f"<p><small>From the program for {escape(says)}:</small></p>"
+        f'<div class="highlight"><pre tabindex="0">{text}</pre></div>'
+    )
+
+
+def tabs(number: str, panels: dict[str, str]) -> str:
+    """Return panels as tabs of sphinx-design's kind, which need no script."""
+    items = ""
+    for k, (name, panel) in enumerate(panels.items()):
+        key = f"{number}-{k}"
+        items += (
+            f'<input {"checked " * (not k)}id="{key}" name="{number}" type="radio">'
+            f'<label class="sd-tab-label" for="{key}">{escape(name)}</label>'
+            f'<div class="sd-tab-content docutils">{panel}</div>'
+        )
+    return f'<div class="sd-tab-set docutils compiled">{items}</div>'
+
+
+class Compiled(SphinxDirective):
+    """What the compilers make of one way to lower the program that is named."""
+
+    required_arguments = 1
+    option_spec: ClassVar = {"way": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        """Show this build's devices, then TPUs, then H100s."""
+        book, program = self.env.app.book, self.arguments[0]
+        way = self.options.get("way", "lower")
+        if self.env.docname in book.failed:
+            return []  # one message is enough
+        kept = book.root / "examples" / f"{program}.compiled.json"
+        here = _here_path(book.made, program)
+        for path in (kept, here):
+            self.env.note_dependency(str(path))
+        try:
+            now = json.loads(here.read_text(encoding="utf-8"))["found"][way]
+            known = json.loads(kept.read_text(encoding="utf-8"))
+            found = {part: known[part][way] for part in ("tpu", "gpu")}
+        except (OSError, KeyError):
+            raise self.error(
+                f"it is not known what the compilers make of {way} of {program}: "
+                f"nox -s compile compile_gpu -- {program}"
+            ) from None
+        hardware = book.kernels["mesh-of-eight"]
+        name = "CPU" if hardware.simulated else hardware.kind
+        made = {part: known[part]["made with"] for part in found}
+        panels = {
+            f"{name} ×8, this build": table({f"8 × {hardware.kind}": now})
+            + lines(f"8 × {hardware.kind}", now),
+            "TPU generations": self.part(found["tpu"], made["tpu"]),
+            "H100 ×8": self.part(found["gpu"], made["gpu"]),
+        }
+        number = f"compiled-{self.env.new_serialno('compiled')}"
+        return [nodes.raw("", tabs(number, panels), format="html")]
+
+    def part(self, found: dict, made: dict) -> str:
+        """Return the HTML of one tab: a table, a few lines, and who said so."""
+        rows = {CHIPS[chip].says: facts for chip, facts in found.items()}
+        one = next((chip for chip in found if chip.startswith("v5p")), [*found][-1])
+        shown = CHIPS[one].says
+        compiler = " and ".join(f"{name} {number}" for name, number in made.items())
+        said = f"Compiled for these chips by {compiler}; it did not run."
+        if any("estimated seconds" in facts for facts in found.values()):
+            said += " The estimate is the compiler's, and leaves out what is sent;"
+            said += " of a loop's body it counts one turn, as the flops do."
+        said = f"<p><small>{said}</small></p>"
+        return table(rows) + lines(shown, rows[shown]) + said
+
+
+def _here_path(made: Path, program: str) -> Path:
+    return made / "compiled" / f"{program}.json"
+
+
+def _here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
+    """Compile what pages show for this build's devices; name the pages to read."""
+    book, hardware = app.book, app.book.kernels["mesh-of-eight"]
+    users: dict[str, list[str]] = {}
+    for name, page in book.pages.items():
+        for program in DIRECTIVE.findall(page.text):
+            users.setdefault(program, []).append(name)
+    stale = {}
+    for program in sorted(users):
+        source = book.root / "examples" / f"{program}.py"
+        if not source.is_file():
+            continue  # the directive says so, with its line
+        module = "examples." + program.replace("/", ".")
+        digest = hashlib.sha256(hardware.fingerprint.encode())
+        for path in sorted(
+            imported(f"import {module}, book.compilers.ask", book.roots)
+        ):
+            digest.update(path.read_bytes())
+        path, key = _here_path(book.made, program), digest.hexdigest()
+        if not path.exists() or json.loads(path.read_text())["key"] != key:
+            stale[program] = key
+    if not stale:
+        return []
+    done = subprocess.run(
+        [sys.executable, "-m", "book.compilers.ask", "--here", *stale],
+        env=targets.environment(hardware.target, *book.roots, *ENGINE),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
+        for name in {name for program in stale for name in users[program]}:
+            book.fail(Problem(name, f"what it shows does not compile: {last}"))
+        return []
+    found = json.loads(done.stdout.strip().splitlines()[-1])
+    for program, key in stale.items():
+        path = _here_path(book.made, program)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"key": key, "found": found[program]}))
+    return sorted({name for program in stale for name in users[program]})
+
+
+def setup(app: Sphinx) -> dict:
+    """Compile when Sphinx asks what is outdated, after `build`; add the directive."""
+    app.add_directive("compiled", Compiled)
+    app.connect("env-get-outdated", _here, priority=600)
+    return {"version": version("sphinx"), "parallel_read_safe": True}

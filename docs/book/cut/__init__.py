@@ -1,0 +1,1 @@
+"""The program that a lesson is: cut out, set, and run alone."""

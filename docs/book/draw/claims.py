@@ -1,0 +1,136 @@
+"""Draw claims with what became of them, so that a reader can choose by verdict.
+
+Promise: what is drawn is what a build found: each entry has the claim, what was printed
+then, what happens now, the verdict, and the proof that ran, under an address of its
+own.  To choose needs no script: radio buttons, and the stylesheet does the rest.
+
+    from book.draw.claims import chooser, ledger
+    chooser(article=claims)
+    ledger("article", claims, found)
+"""
+
+import ast
+import inspect
+import re
+import textwrap
+from collections import Counter
+from html import escape
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+# Kinds of verdict as the claims spell them, and as the stylesheet does.
+SLUGS = {
+    "holds": "holds",
+    "changed": "changed",
+    "never so": "never",
+    "cannot be checked here": "unchecked",
+    "gone": "never",
+    "here": "holds",
+}
+
+
+class Drawing:
+    """Some HTML that a notebook shows; `words` say what it is without it."""
+
+    def __init__(self, words, html):
+        self.words, self.html = words, html
+
+    def __repr__(self):
+        return self.words
+
+    def _repr_html_(self):
+        return self.html
+
+
+def chooser(**documents):
+    """Draw radio buttons for the verdicts, and how many claims of each there are.
+
+    documents: the claims of each, by the prefix as in `ledger`.
+    """
+    counts = {p: Counter(_kind(c) for c in claims) for p, claims in documents.items()}
+    total = sum(counts.values(), Counter())
+    kinds = {kind: slug for kind, slug in SLUGS.items() if total[kind]}
+    buttons = [("all", "all", total.total())]
+    buttons += [(slug, kind, total[kind]) for kind, slug in kinds.items()]
+    radios = "".join(
+        f'<label><input type="radio" name="verdict" id="show-{slug}"'
+        f"{' checked' if slug == 'all' else ''}> {kind} <b>{count}</b></label>"
+        for slug, kind, count in buttons
+    )
+    words = "all", *[kind if len(kind) < 9 else slug for kind, slug in kinds.items()]
+    head = "".join(f'<th scope="col">{word}</th>' for word in words)
+    rows = "".join(
+        f'<tr><th scope="row"><a href="#{prefix}-1">{prefix.replace("-", " ")}</a></th>'
+        f"<td>{len(claims)}</td>"
+        + "".join(f"<td>{counts[prefix][kind]}</td>" for kind in kinds)
+        + "</tr>"
+        for prefix, claims in documents.items()
+    )
+    return Drawing(
+        f"{total.total()} claims",
+        '<fieldset class="chooser"><legend>Show</legend>'
+        f"{radios}</fieldset>"
+        '<div class="table-wrapper"><table class="docutils tally"><thead><tr>'
+        f'<th scope="col">where</th>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>",
+    )
+
+
+def ledger(prefix, claims, found):
+    """Draw each of `claims` with what was `found` for it, a text for each.
+
+    Entry n has the address `#prefix-n`.  A claim has `says`, `then`, a `verdict` with
+    `kind` and `detail`, and a `proof`, a function.  Raises ValueError where the lengths
+    differ, KeyError for an unknown verdict.
+    """
+    entries = "".join(
+        _entry(f"{prefix}-{number}", number, claim, now)
+        for number, (claim, now) in enumerate(zip(claims, found, strict=True), 1)
+    )
+    none = '<p class="no-claims">Nothing here is of this kind.</p>'
+    return Drawing(f"{len(claims)} claims", f'<ol class="ledger">{entries}</ol>{none}')
+
+
+def source(proof):
+    """Return the code of a proof without its decorator and its docstring."""
+    text = textwrap.dedent(inspect.getsource(proof))
+    node = ast.parse(text).body[0]
+    lines, doc = text.splitlines(), node.body[0]
+    head = lines[node.lineno - 1 : doc.lineno - 1]
+    if not (isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant)):
+        return "\n".join(lines[node.lineno - 1 :])
+    while len(lines) > doc.end_lineno and not lines[doc.end_lineno].strip():
+        del lines[doc.end_lineno]
+    return "\n".join(head + lines[doc.end_lineno :])
+
+
+def _kind(claim):
+    return claim.verdict.kind
+
+
+def _entry(name, number, claim, now):
+    kind, detail = claim.verdict
+    why = detail.startswith("because ")  # a clause of its own, not a part of the badge
+    badge = f"<strong>{kind}</strong>" + ("" if why else f" {escape(detail)}").rstrip()
+    rows = [
+        ("then", claim.then and f"<code>{escape(claim.then)}</code>"),
+        ("now", _prose(now)),
+        ("why", _prose(detail) if why else ""),
+    ]
+    facts = "".join(f"<dt>{word}</dt><dd>{html}</dd>" for word, html in rows if html)
+    code = highlight(source(claim.proof), PythonLexer(), HtmlFormatter(nowrap=True))
+    return (
+        f'<li id="{name}" class="claim" data-verdict="{SLUGS[kind]}">'
+        f'<p class="says"><a class="number" href="#{name}">{number}</a>'
+        f'<span>{_prose(claim.says)}</span> <span class="verdict">{badge}</span></p>'
+        f"<dl>{facts}</dl>"
+        f'<details><summary>Proof<span class="sr-only"> of number {number}</span>'
+        f'</summary><div class="highlight"><pre>{code}</pre></div></details></li>'
+    )
+
+
+def _prose(text):
+    """Return text as HTML, with what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))

@@ -1,0 +1,200 @@
+"""Paint what travels: the blocks that devices hold before and after they communicate.
+
+Promise: colour is the data. A number has the hue of the device that held it in the
+first array, wherever it is later; a number that was nowhere in it is a sum, and bold.
+Hatching marks sums that lack terms. A 0 that nobody held is faint: nothing came.
+
+    from book.draw.arrays import before_after
+    before_after(x, y, alt="Each of eight devices passes its number to the right.")
+"""
+
+import math
+from itertools import product
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from book.draw import svg as draw
+from book.draw.svg import GAP, HEADING, INK, LINE, LONGEST, MOST, PAD, WIDTH, Figure
+
+ROOM = 1.1 * WIDTH  # what a phone shows without scrolling
+HEAD, LETTER = 20, 7.4  # the height of a heading, and the width of its letters
+HIGH = 4  # 1-d blocks up to this length always stand as columns
+DOWN, HATCH = 16, 5.5  # the height of a number; from line to line of the hatching
+
+
+class Panel(NamedTuple):
+    """One array: its heading, and its block on each device in the order of the mesh."""
+
+    label: str
+    blocks: list  # of arrays of floats, in two axes
+    partial: bool  # whether its sums lack terms
+
+
+def before_after(x, y, alt, labels=("before", "after"), partial=()):
+    """Paint the block of `x` and the block of `y` on each device: what went where.
+
+    Fill `x` with whole numbers of which no two are alike, none is 0 and none is a sum
+    of others: 1, 2, 3 for what moves, 1, 10, 100 for what is added. Raises as `steps`.
+    """
+    return steps(zip(labels, (x, y), strict=True), alt, partial)
+
+
+def steps(items, alt, partial=()):
+    """Paint `(label, array)` panels: what each device holds after each step.
+
+    partial: the labels of the panels whose sums lack terms.
+    Frames stand as the mesh of the first array; the panels of a grid of devices stand
+    side by side where they fit. 1-d blocks are columns; where one is longer than four,
+    all lie on their side if the picture gets lower by it. Raises ValueError when `alt`
+    is blank, there are fewer than two arrays, a block is empty, has three axes or too
+    many numbers, the devices differ, two pieces begin with the same number, or
+    `partial` names no panel; TypeError when an array is not concrete, or not of real
+    numbers.
+    """
+    alt, items = draw.described(alt), list(items)
+    names = [label for label, _ in items]
+    partial = [partial] if isinstance(partial, str) else list(partial)
+    if len(items) < 2:
+        raise ValueError("a move has two arrays or more; paint one array with shards")
+    if strange := [label for label in partial if label not in names]:
+        raise ValueError(f"partial has {strange}, but the panels are called {names}")
+    held = [_held(x) for _, x in items]
+    places, columns = draw.places_of(items[0][1].sharding)
+    devices, labels = zip(*places, strict=True)
+    for label, blocks in zip(names, held, strict=True):
+        if set(blocks) != set(devices):
+            raise ValueError(
+                f"{label!r} is not on the {len(devices)} devices of {names[0]!r};"
+                " put both on one mesh with jax.device_put"
+            )
+    owners = _owners(items[0][1], devices, held[0])
+    sizes = [b.size for blocks in held for b in blocks.values() if b.ndim == 1]
+    ways = (False, True) if max(sizes, default=0) > HIGH else (False,)
+    pictures = []
+    for lying, aligned in product(ways, (True, False)):
+        panels = [
+            Panel(name, [_flat(blocks[d], lying) for d in devices], name in partial)
+            for name, blocks in zip(names, held, strict=True)
+        ]
+        picture = _picture(panels, labels, columns, owners, aligned)
+        pictures.append(Figure(alt, *picture))
+    return min(pictures, key=lambda picture: (max(picture.width, ROOM), picture.height))
+
+
+def _held(x):
+    """Return the block of each device as floats, in as few axes as it needs."""
+    real = jnp.bool_, jnp.integer, jnp.floating
+    if not any(jnp.issubdtype(draw.concrete(x).dtype, kind) for kind in real):
+        raise TypeError(f"a move is painted from real numbers, not from {x.dtype}")
+    block = x.sharding.shard_shape(x.shape)
+    shape = block if len(block) < 3 else tuple(n for n in block if n > 1)
+    if len(shape) > 2 or 0 in shape:
+        raise ValueError(f"a move shows blocks with one or two axes, not {block}")
+    if math.prod(shape) > MOST or max(shape, default=1) > LONGEST:
+        most = f"{MOST} numbers, {LONGEST} along an axis"
+        raise ValueError(f"a block {block} is too large to paint; the most is {most}")
+    shards = x.addressable_shards
+    return {s.device: np.asarray(s.data).astype(float).reshape(shape) for s in shards}
+
+
+def _owners(x, devices, held):
+    """Return where in `devices` each number of `x` is held first."""
+    owners, pieces = {}, {}
+    indices = x.sharding.devices_indices_map(x.shape)
+    for place, device in enumerate(devices):
+        index = zip(indices[device], x.shape, strict=True)
+        piece = [cut.indices(length) for cut, length in index]
+        for number in held[device].ravel().tolist():
+            owners.setdefault(number, place)
+            if pieces.setdefault(number, piece) != piece:
+                raise ValueError(
+                    f"{number:g} begins in two pieces of the first array, so it can"
+                    " have no hue of its own; fill it with distinct whole numbers"
+                )
+    return owners
+
+
+def _flat(block, lying):
+    """Return a block in two axes: a 1-d block stands, unless it is `lying`."""
+    if block.ndim == 2:
+        return block
+    return block.reshape(1, -1) if lying else block.reshape(-1, 1)
+
+
+def _picture(panels, labels, columns, owners, aligned):
+    """Return the SVG of all panels, its width and its height.
+
+    aligned: whether the frames of all panels are equally wide.
+    """
+    blocks = [block for panel in panels for block in panel.blocks]
+    across = max(16, 6 * max(len(t) for b in blocks for t in draw.texts_of(b)) + 6)
+    least = 4.8 * max(len(words) for lines in labels for words in lines)
+    wide = [max(least, across * p.blocks[0].shape[1]) + 2 * PAD for p in panels]
+    body, right, bottom = "", 0, -2 * GAP
+    for line in _lines(panels, [max(wide)] * len(wide) if aligned else wide, columns):
+        top, rows = bottom + 2 * GAP, max(len(panel.blocks[0]) for panel, *_ in line)
+        size = LINE * len(labels[0]) + DOWN * rows + 2 * PAD - 2
+        for panel, frame, along, left, end in line:
+            frames = ""
+            for k, (block, words) in enumerate(zip(panel.blocks, labels, strict=True)):
+                inside = _tokens(block, across, owners, panel.partial)
+                x = (frame - across * block.shape[1]) / 2
+                y = size - PAD - DOWN * (rows + len(block)) / 2
+                inside = draw.outline(words, frame, size) + draw.group(
+                    "block", x, y, inside
+                )
+                at = k % along * (frame + GAP), k // along * (size + GAP)
+                frames += draw.group("device", *at, inside)
+            heading = draw.text(0, 11, panel.label, HEADING)
+            mesh = draw.group("mesh", 0, HEAD, frames)
+            body += draw.group("panel", left, top, heading + mesh)
+            right, bottom = max(right, end), top + HEAD + at[1] + size
+    return body, right, bottom
+
+
+def _lines(panels, wide, columns):
+    """Return lines of (panel, width of a frame, frames on a line, left, right)."""
+    lines, right = [], ROOM
+    for panel, frame in zip(panels, wide, strict=True):
+        along = columns or draw.wrapped(len(panel.blocks), frame, ROOM)
+        length = max(LETTER * len(panel.label), along * (frame + GAP) - GAP)
+        left = right + 3 * GAP
+        if columns is None or left + length > ROOM:  # only grids stand side by side
+            lines, left = [*lines, []], 0
+        right = left + length
+        lines[-1].append((panel, frame, along, left, right))
+    return lines
+
+
+def _tokens(block, across, owners, partial):
+    """Return the SVG of one block: a token for each number, its colour and hatching."""
+    body, numbers = "", ""
+    texts = iter(draw.texts_of(block))
+    for (row, column), number in np.ndenumerate(block):
+        x, y = across * column, DOWN * row
+        kind = "held" if number in owners else "sum" if number else "nothing"
+        hue = draw.fill(owners[number]) if kind == "held" else "none"
+        faint = 'stroke-dasharray="1 2" stroke-opacity=".3"'
+        line = faint if kind == "nothing" else 'stroke-opacity=".5"'
+        place = x + 0.75, y + 0.75, across - 1.5, DOWN - 1.5
+        body += draw.rect(kind, *place, f'rx="2.5" fill="{hue}" {line}')
+        if partial and kind != "nothing":
+            body += _hatching(*place, INK if kind == "held" else "currentColor")
+        look = {"held": f'fill="{INK}"', "sum": 'font-weight="700" font-size="9.5"'}
+        look = look.get(kind, 'fill-opacity=".55"')
+        at = x + across / 2, y + DOWN / 2 + 3.6
+        numbers += draw.text(*at, next(texts), f'class="value" {look}')
+    return body + numbers
+
+
+def _hatching(x, y, wide, tall, colour):
+    """Return diagonals across a rectangle, on one grid for all: x + y is a multiple."""
+    path = ""
+    first, last = math.ceil((x + y + 1) / HATCH), (x + y + wide + tall - 1) / HATCH
+    for k in range(first, int(last) + 1):
+        c = k * HATCH - x - y
+        x1, x2 = min(c, wide), max(c - tall, 0)
+        path += f"M{x + x1:g} {y + c - x1:g}L{x + x2:g} {y + c - x2:g}"
+    return f'<path class="hatch" d="{path}" stroke="{colour}" stroke-opacity=".3"/>'

@@ -1,0 +1,94 @@
+"""A new page starts complete: it builds, its program runs, its exercise can fail.
+
+    python -m book.new shard_map/varying
+
+writes a page, its program and its exercise from `docs/book/template/`, and says where
+the page goes in the table of contents.  What is to be written says TODO, and the tests
+object until the last of them is gone.  Nothing that exists is ever overwritten.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+from pathlib import Path
+
+TEMPLATE = Path(__file__).parent / "template"
+TAKEN = frozenset({"book", "exercises"})  # folders that are not chapters
+_NAME = re.compile(r"[a-z]+(_[a-z]+)*")
+_EXAMPLE = "shard_map/varying"
+
+
+class Refusal(Exception):
+    """Says why nothing was written, and what to do instead."""
+
+
+def files(name: str) -> dict[str, str]:
+    """The path of each new file -> its template; raises `Refusal` for a bad name."""
+    folder, slash, page = name.partition("/")
+    if not slash:
+        raise Refusal(f"{name!r} has no folder; a page is called like {_EXAMPLE}.")
+    for part in (folder, page):
+        if not _NAME.fullmatch(part) or keyword.iskeyword(part):
+            raise Refusal(
+                f"{part!r} cannot be imported, or has more than lower-case letters and "
+                f"single underscores; a page is called like {_EXAMPLE}."
+            )
+    if folder in TAKEN:
+        raise Refusal(f"{folder!r} is no chapter; a page is called like {_EXAMPLE}.")
+    return {
+        f"docs/{name}.md": "page.md",
+        f"examples/{name}.py": "program.py",
+        f"examples/exercises/{page}.py": "exercise.py",
+    }
+
+
+def create(root: Path, name: str) -> list[str]:
+    """Write the three files of the page `name`; return their paths below `root`.
+
+    Raises `Refusal`, and writes none, when one of them exists or the name is bad.
+    """
+    wanted = files(name)
+    if not (root / "docs" / "index.md").is_file():
+        raise Refusal("there is no docs/index.md here; run it where noxfile.py is.")
+    if there := [path for path in wanted if (root / path).exists()]:
+        raise Refusal(f"there already: {', '.join(there)}; nothing was written.")
+    folder, _, page = name.partition("/")
+    for path, template in wanted.items():
+        text = (TEMPLATE / template).read_text(encoding="utf-8")
+        text = text.replace("FOLDER", folder).replace("NAME", page)
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        with (root / path).open("x", encoding="utf-8") as file:
+            file.write(text)
+    return list(wanted)
+
+
+def place(index: str, name: str) -> str:
+    """Where the page `name` goes in the text of docs/index.md, in words."""
+    folder = name.partition("/")[0]
+    lines = index.splitlines()
+    beside = [n for n, line in enumerate(lines, 1) if line.startswith(f"{folder}/")]
+    if beside:
+        return f"docs/index.md, below line {beside[-1]}, wants the line\n\n{name}"
+    block = f"```{{toctree}}\n:hidden:\n:caption: {folder}\n\n{name}\n```"
+    return f"docs/index.md wants a chapter at its end:\n\n{block}"
+
+
+def main(arguments: list[str]) -> int:
+    """Create the page that `arguments` name; return the exit status."""
+    try:
+        if len(arguments) != 1:
+            raise Refusal(f"which page? Say: python -m nox -s new -- {_EXAMPLE}")
+        for path in create(Path.cwd(), arguments[0]):
+            print(f"wrote {path}")
+    except Refusal as refusal:
+        print(refusal, file=sys.stderr)
+        return 1
+    print("\n" + place(Path("docs/index.md").read_text("utf-8"), arguments[0]))
+    print("\nThen: python -m nox -s live")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

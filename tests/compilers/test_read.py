@@ -1,0 +1,105 @@
+"""What a compiled program sends, told from its own text."""
+
+from types import SimpleNamespace
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax import P, lax
+from jax.sharding import NamedSharding
+
+from book.compilers.read import collectives, overlapped, shortened, telling
+
+# From the program of a ring of matrix products, as the compiler of TPUs writes it.
+NOTES = 'metadata={op_name="jit(f)/ppermute"}, backend_config={"barrier":{"id":"0"}}'
+START = (
+    "  %collective-permute-start.1 = (f32[64,128]{1,0:T(8,128)}, "
+    "f32[64,128]{1,0:T(8,128)S(1)}, u32[]{:S(2)}, u32[]{:S(2)}) "
+    "collective-permute-start(%param.1), channel_id=1, "
+    "source_target_pairs={{0,1},{1,2},{2,3},{3,4},{4,5},{5,6},{6,7},{7,0}}, " + NOTES
+)
+OTHER = "  %copy.3 = f32[64,128]{1,0:T(8,128)} copy(%param.2)"
+WORK = (
+    "  %convolution_add_fusion = f32[64,64]{1,0:T(8,128)} fusion(%param.1, %param.2), "
+    "kind=kOutput, calls=%fused_computation, " + NOTES
+)
+DONE = (
+    "  %collective-permute-done.1 = f32[64,128]{1,0:T(8,128)S(1)} "
+    "collective-permute-done(%collective-permute-start.1), " + NOTES
+)
+
+
+def text_of(*lines):
+    """Return what `hlo` asks of a compiled program: its text."""
+    return SimpleNamespace(as_text=lambda: "\n".join(lines))
+
+
+def test_a_collective_with_work_beside_it_is_shown_with_that_work():
+    start, work, done = telling(text_of("ENTRY", START, OTHER, WORK, DONE))
+    assert start.startswith("collective-permute-start.1 = ")
+    assert work.startswith("convolution_add_fusion = ")
+    assert done.startswith("collective-permute-done.1 = ")
+
+
+def test_what_is_awaited_at_once_hides_nothing():
+    alone = text_of("ENTRY", START, DONE, WORK)
+    beside = text_of("ENTRY", START, OTHER, WORK, DONE)
+    assert overlapped(alone) == {"started": 1, "beside work": 0}
+    assert overlapped(beside) == {"started": 1, "beside work": 1}
+    assert len(telling(alone)) == 2
+
+
+def test_a_line_is_shortened_and_not_reworded():
+    short = shortened(START.strip())
+    assert short == (
+        "collective-permute-start.1 = (f32[64,128], f32[64,128], u32[], u32[])"
+        " collective-permute-start(param.1), source_target_pairs={{0,1},…}"
+    )
+
+
+@pytest.fixture
+def rows():
+    """Eight rows of 128 numbers, as shapes on a mesh of eight."""
+    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
+    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
+    sharding = NamedSharding(mesh, P("rows"))
+    return mesh, jax.ShapeDtypeStruct((8, 128), jnp.float32, sharding=sharding)
+
+
+def compiled(body, rows):
+    """Compile a body for every device."""
+    mesh, x = rows
+    one = P("rows")
+    mapped = jax.shard_map(body, mesh=mesh, in_specs=one, out_specs=one)
+    return jax.jit(mapped).lower(x).compile()
+
+
+def test_equal_collectives_are_one_with_a_count(rows):
+    ring = [(k, (k + 1) % 8) for k in range(8)]
+
+    def body(x):
+        for _ in range(3):
+            x = jnp.sin(lax.ppermute(x, "rows", ring))
+        return x
+
+    (found,) = collectives(compiled(body, rows))
+    assert found["kind"] == "collective-permute" and found["groups"] == "8 pairs"
+    assert found["operand"] == found["moved"] == 512
+    assert found["count"] == 3 and found["times"] == 1
+
+
+def test_what_a_loop_sends_is_counted_for_each_turn(rows):
+    ring = [(k, (k + 1) % 8) for k in range(8)]
+
+    def body(x):
+        turn = lambda _, x: jnp.sin(lax.ppermute(x, "rows", ring))  # noqa: E731
+        return lax.fori_loop(0, 5, turn, x)
+
+    (found,) = collectives(compiled(body, rows))
+    assert found["times"] == 5 and found["count"] == 1
+
+
+def test_a_program_that_sends_nothing_has_nothing_to_tell(rows):
+    quiet = compiled(jnp.sin, rows)
+    assert collectives(quiet) == [] and telling(quiet) == []
+    assert overlapped(quiet) == {"started": 0, "beside work": 0}

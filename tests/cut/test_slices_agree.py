@@ -1,0 +1,198 @@
+"""Whatever a page does, a cell shows the same alone as on the page."""
+
+import ast
+import contextlib
+import io
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import strategies as st
+
+from book.cut.program import Slicer
+
+# One cell binds every name, so that each statement below can stand anywhere.
+START = """
+a = 1
+b = 2
+p = [3]
+q = [4, 5]
+box = {"k": [6]}
+it = iter([7, 8, 9])
+def f(x):
+    return x + a
+def g(x):
+    p.append(x)
+    return len(p)
+def put(into, x):
+    into.append(x)
+def twice(h):
+    return lambda x: h(h(x))
+class Counter:
+    def __init__(self):
+        self.n = 0
+    def up(self, by):
+        self.n += by
+        return self.n
+count = Counter()
+"""
+LINES = """
+NUMBER = VALUE
+NUMBER += VALUE
+a, b = VALUE, VALUE
+NUMBER = (other := VALUE) + other
+LIST = [VALUE, VALUE]
+LIST = LIST
+LIST = LIST + [VALUE]
+LIST = list(LIST)
+LIST = LIST[:2]
+LIST += [VALUE]
+LIST = [x + VALUE for x in list(LIST)]
+LIST = [NUMBER := x for x in list(LIST)]
+LIST[0] = VALUE
+LIST[-1] += VALUE
+LIST.append(VALUE)
+NUMBER = LIST.pop()
+del LIST[0]
+box["k"] = LIST
+box["k"].append(VALUE)
+LIST = box["k"]
+box = {"k": LIST}
+box = {"k": list(LIST), "n": VALUE}
+NUMBER = next(it, 0)
+it = iter(LIST)
+it = (x - NUMBER for x in LIST)
+FUNCTION(VALUE)
+NUMBER = FUNCTION(VALUE)
+put(LIST, VALUE)
+FUNCTION = FUNCTION
+FUNCTION = lambda x: x + NUMBER
+FUNCTION = lambda x: LIST.append(x) or len(LIST)
+FUNCTION = twice(FUNCTION)
+FUNCTION = count.up
+count = Counter()
+count.up(VALUE)
+NUMBER = count.n
+NUMBER = count.up(VALUE)
+LIST = [count.up(x) for x in list(LIST)]
+"""
+BLOCKS = """
+for x in list(LIST):
+    NUMBER += x
+
+for x in [LIST, LIST]:
+    x.append(VALUE)
+
+for x in it:
+    NUMBER = x
+    break
+
+if VALUE > 3:
+    NUMBER = VALUE
+
+if VALUE > 5:
+    LIST = [VALUE]
+else:
+    NUMBER = VALUE
+
+try:
+    NUMBER = LIST[3]
+except IndexError:
+    LIST.append(0)
+
+def FUNCTION(x):
+    return x - NUMBER
+
+def FUNCTION(x):
+    LIST.append(NUMBER)
+    return x
+
+def FUNCTION(x):
+    global NUMBER
+    NUMBER += x
+    return len(LIST)
+
+def FUNCTION(x, into=LIST):
+    into.append(x)
+    return NUMBER
+
+def FUNCTION(x):
+    put(LIST, x)
+    return x
+
+def FUNCTION(x):
+    same = LIST
+    same.append(x)
+    return x
+
+@twice
+def FUNCTION(x):
+    return x + NUMBER
+
+def make():
+    n = NUMBER
+    def inner(x):
+        nonlocal n
+        n += x
+        return n
+    return inner
+FUNCTION = make()
+"""
+TEMPLATES = [*LINES.strip().splitlines(), *BLOCKS.strip().split("\n\n")]
+KINDS = {
+    "NUMBER": ["a", "b"],
+    "LIST": ["p", "q"],
+    "FUNCTION": ["f", "g"],
+    "VALUE": ["1", "2", "a", "b + 1", "len(p)", "q[0]", "f(a)", "g(b)", "count.n"],
+}
+SHOWN = ["[a, b]", "[p, q]", "[a, p]", "box", "q", "f(1)", "[g(2), a]", "[count.n, b]"]
+
+
+@st.composite
+def filled(draw):
+    """A template with a name or a value for every word in capitals."""
+    text = draw(st.sampled_from(TEMPLATES))
+    for kind, choices in KINDS.items():
+        while kind in text:
+            text = text.replace(kind, draw(st.sampled_from(choices)), 1)
+    return text
+
+
+CELL = st.tuples(st.lists(filled(), max_size=4), st.sampled_from(SHOWN))
+PAGE = st.lists(
+    CELL.map(lambda cell: "\n".join([*cell[0], cell[1]])), min_size=2, max_size=5
+)
+
+
+def shown_on_the_page(cells):
+    """What each cell shows when all run in one namespace."""
+    space = {"__name__": "__main__"}
+    for cell in cells:
+        *body, last = ast.parse(cell).body
+        exec(compile(ast.Module(body, []), "cell", "exec"), space)
+        yield str(eval(compile(ast.Expression(last.value), "cell", "eval"), space))
+
+
+def shown_alone(program):
+    """What a program prints."""
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        exec(compile(program, "program", "exec"), {"__name__": "__main__"})
+    return said.getvalue().rstrip("\n")
+
+
+@settings(
+    max_examples=200,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+@given(PAGE)
+def test_a_cell_shows_the_same_alone_as_on_the_page(page):
+    cells = [f"{START}a", *page]
+    try:
+        expected = list(shown_on_the_page(cells))
+    except (IndexError, RecursionError, TypeError):
+        reject()
+    slicer = Slicer((Path("nowhere"),))
+    for number, value in enumerate(expected):
+        program = slicer.cell(cells[:number], cells[number])
+        assert shown_alone(program) == value, program

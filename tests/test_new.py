@@ -1,0 +1,217 @@
+"""The promise of `book.new`: a new page is complete, and nothing is lost."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from book import new as scaffold
+from book.build import programs
+from book.cut.launch import Launcher
+from book.cut.program import Slicer
+from book.new import Refusal, create, place
+from book.pages import read
+from book.targets import load
+
+REAL = Path(__file__).parents[1]
+PAGE = "docs/shard_map/varying.md"
+PROGRAM = "examples/shard_map/varying.py"
+EXERCISE = "examples/exercises/varying.py"
+INDEX = """# A book
+
+```{toctree}
+:caption: shard_map
+
+shard_map/split_inner
+```
+"""
+
+
+@pytest.fixture
+def empty(tmp_path):
+    """A book without a page."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/index.md").write_text(INDEX)
+    (tmp_path / "examples").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def fresh(empty):
+    """A book with one new page."""
+    create(empty, "shard_map/varying")
+    return empty
+
+
+def python(folder, *arguments):
+    """Run Python in `folder` as `nox -s new` and a reader do."""
+    paths = [str(folder), str(REAL / "docs")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
+
+
+def files(folder):
+    """Return `{path: text}` of all that `folder` holds."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in found}
+
+
+def test_a_page_a_program_and_an_exercise_are_written(empty):
+    before = files(empty)
+    done = python(empty, "-m", "book.new", "shard_map/varying")
+    assert done.returncode == 0, done.stderr
+    assert set(files(empty)) - set(before) == {PAGE, PROGRAM, EXERCISE}
+    for path in (PAGE, PROGRAM, EXERCISE):
+        assert f"wrote {path}" in done.stdout
+        assert "TODO" in files(empty)[path]
+        assert not {"FOLDER", "NAME"} & set(
+            files(empty)[path].replace(".", " ").split()
+        )
+
+
+def test_the_line_for_the_toctree_is_said_with_its_place(empty):
+    done = python(empty, "-m", "book.new", "shard_map/varying")
+    line = INDEX.splitlines().index("shard_map/split_inner") + 1
+    assert f"docs/index.md, below line {line}," in done.stdout
+    assert "\nshard_map/varying\n" in done.stdout
+
+
+def test_a_new_chapter_gets_a_toctree_of_its_own():
+    said = place(INDEX, "errors/replication")
+    assert said.endswith(
+        "```{toctree}\n:hidden:\n:caption: errors\n\nerrors/replication\n```"
+    )
+
+
+def test_the_new_page_can_be_read(fresh):
+    page = read(fresh / PAGE, "shard_map/varying")
+    assert page.kernel == "mesh-of-eight"
+    assert len(page.cells) == 6
+    assert {listing.path for listing in page.listings} == {
+        fresh / PROGRAM,
+        fresh / EXERCISE,
+    }
+
+
+def test_every_snippet_of_the_new_page_runs_alone(fresh):
+    page = read(fresh / PAGE, "shard_map/varying")
+    problems = []
+    found = programs(page, Slicer((fresh, fresh / "docs")), problems.append)
+    assert problems == []
+    assert len(found) == 7
+    with Launcher(load(REAL / "docs" / "targets.toml")["cpu"]) as launcher:
+        for name, program in found.items():
+            code, said = launcher.run(program)
+            assert code == 0, f"{name}: {said}"
+
+
+def test_the_new_program_prints_what_its_docstring_says(fresh):
+    doctest = (
+        "import jax; jax.config.update('jax_num_cpu_devices', 8); import doctest;"
+        "from examples.shard_map import varying;"
+        "found = doctest.testmod(varying); assert found == (0, 1), found"
+    )
+    done = python(fresh, "-c", doctest)
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = python(fresh, "-m", "examples.shard_map.varying")
+    assert done.stdout.endswith("eight devices equal one: True\n"), done.stderr
+
+
+def test_the_new_program_is_lowered_without_data_for_a_mesh_of_any_size(fresh):
+    lowering = """
+import jax
+jax.config.update("jax_num_cpu_devices", 8)
+from examples.shard_map.varying import lower
+for count in (2, 8):
+    mesh = jax.make_mesh((count,), ("rows",), devices=jax.devices("cpu")[:count])
+    assert "all-reduce" in lower(mesh).compile().as_text()
+"""
+    done = python(fresh, "-c", lowering)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_new_exercise_can_be_passed_and_failed(fresh):
+    attempts = """
+import jax
+jax.config.update("jax_num_cpu_devices", 8)
+from examples.exercises.varying import *
+check(solution)
+for wrong in (mistake_stays_at_home, mistake_adds_the_pieces, lambda *_: None):
+    try:
+        check(wrong)
+    except AssertionError as error:
+        assert len(str(error).split()) > 4
+    else:
+        raise SystemExit(f"{wrong} passed")
+"""
+    done = python(fresh, "-c", attempts)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_new_page_builds(book):
+    book.index()
+    create(book.root, "shard_map/varying")
+    book.index("shard_map/varying")
+    built = book.build(env={"PYTHONPATH": str(REAL / "docs")})  # for book.draw.arrays
+    assert built.code == 0, built.said
+    assert 'class="painted"' in book.text("shard_map/varying")
+
+
+@pytest.mark.parametrize("there", [PAGE, PROGRAM, EXERCISE])
+def test_a_file_that_exists_is_named_and_nothing_is_written(empty, there):
+    (empty / there).parent.mkdir(parents=True, exist_ok=True)
+    (empty / there).write_text("mine\n")
+    before = files(empty)
+    done = python(empty, "-m", "book.new", "shard_map/varying")
+    assert done.returncode == 1
+    assert done.stderr == f"there already: {there}; nothing was written.\n"
+    assert files(empty) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("varying", "has no folder"),
+        ("shard_map/", "'' cannot be imported"),
+        ("shard_map/Varying", "'Varying' cannot be imported"),
+        ("shard_map/varying.md", "'varying.md' cannot be imported"),
+        ("shard_map/two words", "'two words' cannot be imported"),
+        ("shard_map/2nd", "'2nd' cannot be imported"),
+        ("shard_map/lambda", "'lambda' cannot be imported"),
+        ("../varying", "'..' cannot be imported"),
+        ("/shard_map/varying", "'' cannot be imported"),
+        ("shard_map/deep/varying", "'deep/varying' cannot be imported"),
+        ("_static/varying", "'_static' cannot be imported"),
+        ("exercises/varying", "'exercises' is no chapter"),
+        ("book/varying", "'book' is no chapter"),
+    ],
+)
+def test_a_bad_name_is_refused_with_a_good_one(empty, name, says):
+    before = files(empty)
+    with pytest.raises(Refusal, match="like shard_map/varying") as refusal:
+        create(empty, name)
+    assert says in str(refusal.value)
+    assert files(empty) == before
+
+
+@pytest.mark.parametrize("arguments", [(), ("vmap/axes", "vmap/memory")])
+def test_a_call_without_one_name_says_how_to_call(empty, arguments):
+    done = python(empty, "-m", "book.new", *arguments)
+    assert done.returncode == 1
+    assert "python -m nox -s new -- shard_map/varying" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_outside_of_a_book_nothing_is_written(tmp_path):
+    done = python(tmp_path, "-m", "book.new", "shard_map/varying")
+    assert done.returncode == 1
+    assert "run it where noxfile.py is" in done.stderr
+    assert files(tmp_path) == {}
+
+
+def test_the_templates_are_where_the_scaffold_looks():
+    names = {path.name for path in scaffold.TEMPLATE.iterdir() if path.is_file()}
+    assert names == {"page.md", "program.py", "exercise.py"}
