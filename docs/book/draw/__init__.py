@@ -1,8 +1,8 @@
 """Pictures from arrays: what pages import."""
 
+from book.draw.arrays import shards, strip
 from book.draw.claims import chooser, ledger
 from book.draw.moves import before_after, steps
 from book.draw.plots import lines
-from book.draw.arrays import shards, strip
 
 __all__ = ["before_after", "chooser", "ledger", "lines", "shards", "steps", "strip"]
