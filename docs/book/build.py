@@ -23,6 +23,7 @@ from sphinx.util import logging
 from book import targets
 from book.cut.program import SliceError, Slicer
 from book.pages import Cell, Listing, Page, Problem, notebook, read
+from book.run import stop
 from book.run.cache import Cache, Entry, key
 from book.run.schedule import Runner
 
@@ -55,6 +56,7 @@ class Build:
 
 def _begin(app: Sphinx, config) -> None:
     """One build at a time in a folder; after one that was killed, start afresh."""
+    stop.listen()
     app.book = Build(app)
     app.book.made.mkdir(parents=True, exist_ok=True)
     lock = filelock.FileLock(app.book.made / "lock")
