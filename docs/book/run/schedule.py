@@ -98,14 +98,11 @@ class Runner:
                 del self._servers[hardware.fingerprint]  # another one may do better
                 run = PageRun(page, hardware, self.roots, mine, place)
                 entry = await run.entry(self._server(hardware))
-        except ServerEnded:
-            reason = "the Python that starts kernels ends as soon as it starts"
-            self.problems.append(Problem(page.name, reason))
-        except Problem as problem:
-            self.problems.append(problem)
+            self.caches[page.kernel].put(page, key, entry)
+        except Exception as error:  # the one place for what goes wrong with a page
+            self.problems.append(_problem(page, error))
             self.say(f"{count} {page.name}: failed after {run.spent:.1f} s")
         else:
-            self.caches[page.kernel].put(page, key, entry)
             self.entries[page.name] = entry
             self.say(f"{count} {page.name}: passed in {entry.seconds:.1f} s")
 
@@ -117,3 +114,17 @@ class Runner:
             env |= dict.fromkeys(THREADS, str(max(1, len(cores()) // self.jobs)))
             self._servers[hardware.fingerprint] = ForkServer(env)
         return self._servers[hardware.fingerprint]
+
+
+def _problem(page: Page, error: Exception) -> Problem:
+    """Say in one sentence why `page` could not be run."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, ServerEnded):
+        reason = "the Python that starts kernels ended twice"
+    elif isinstance(error, OSError):
+        where = error.filename or "a file"
+        reason = f"{where} could not be written: {error.strerror or error}"
+    else:
+        reason = f"could not be run, {type(error).__name__}: {error}"
+    return Problem(page.name, reason)

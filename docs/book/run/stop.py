@@ -7,6 +7,7 @@ and what it leaves the next build removes (`folder`).
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import sys
@@ -18,6 +19,7 @@ _SIGNALS = [
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
     if hasattr(signal, name)
 ]
+MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 _SENTENCE = "The build was stopped by {}. What has run is kept; the next one goes on."
 
 
@@ -63,3 +65,13 @@ def run(pages: Coroutine[None, None, None]) -> None:
         asyncio.run(main())
     except asyncio.CancelledError:
         raise SystemExit(128 + _Build.number) from None
+
+
+def tell(exception: Exception | None) -> None:
+    """End the build with one sentence where the machine failed it, as a full disk."""
+    error = getattr(exception, "orig_exc", None) or exception
+    if isinstance(error, OSError) and error.errno in MACHINE:
+        where = (
+            f"{error.filename} could not be written" if error.filename else "Stopped"
+        )
+        raise SystemExit(f"\n{where}: {error.strerror}.")
