@@ -14,6 +14,7 @@ from pathlib import Path
 import filelock
 
 PREFIX = "book-"
+OTHERS = ("/tmp", "/dev/shm")  # where the usual place has too long a name
 # The path of a socket has 107 letters at most; ours are `N/kernel-ipc-5` in the folder.
 _LONGEST = 85
 
@@ -48,7 +49,7 @@ class Folder:
 
 def _new() -> Path:
     """Make a folder where temporary files go, or where its name is short enough."""
-    places = [tempfile.gettempdir(), "/tmp", "/dev/shm"]
+    places = [tempfile.gettempdir(), *OTHERS]
     for place in places:
         if len(place) + len(PREFIX) + 9 <= _LONGEST:
             with suppress(OSError):

@@ -71,7 +71,5 @@ def tell(exception: Exception | None) -> None:
     """End the build with one sentence where the machine failed it, as a full disk."""
     error = getattr(exception, "orig_exc", None) or exception
     if isinstance(error, OSError) and error.errno in MACHINE:
-        where = (
-            f"{error.filename} could not be written" if error.filename else "Stopped"
-        )
-        raise SystemExit(f"\n{where}: {error.strerror}.")
+        where = error.filename or "a file of the build"
+        raise SystemExit(f"\n{where} could not be written: {error.strerror}.")
