@@ -31,6 +31,7 @@ from book.run import fresh
 from book.run.cache import Entry
 from book.run.fork import Warm, provision
 from book.run.gate import Gate
+from book.run.watch import Watch
 from book.targets import Hardware, environment
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PJRT_NPROC")
@@ -112,9 +113,12 @@ class PageRun:
         return Entry(outputs, executed, round(self.spent, 2))
 
     async def _run(self) -> None:
+        watch = Watch(self.page, self.client.kc)
+        await watch.begin()
         for cell, node in zip(self.page.cells, self.book.cells, strict=False):
             await self._execute(cell, node)
             self._judge(cell, node)
+            await watch.after(cell)
         # What reached stderr from below Python while the last cell ended.
         last, nothing = self.page.cells[-1], self.book.cells[-1]
         self.client.timeout = 60
