@@ -20,7 +20,6 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 
-from examples.shard_map.matmul_four_cases import in_groups
 from examples.shard_map.what_it_sends import sends
 from examples.vmap.what_it_does import equations
 
@@ -216,6 +215,12 @@ def lower(mesh, body=ring, split=GATHER):
         for shape, spec in zip((a, b), split[:2], strict=True)
     ]
     return on_mesh(body, grid, split).lower(*inputs)
+
+
+def in_groups(spec):
+    """Return `spec` with the rows divided among groups of devices first."""
+    first, second = spec
+    return P(("batch", first) if first else "batch", second)
 
 
 def lower_both_ways(mesh):

@@ -12,9 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
-
-from examples.shard_map.from_one_device import grid_of, shapes_seen
+from jax.sharding import AxisType, Mesh, NamedSharding
 
 PARAMS = {"w": P("inner"), "b": P()}  # a spec for each leaf of a dictionary
 X = P("rows", "inner")
@@ -51,11 +49,21 @@ def is_spec(leaf):
 def block_shape(x, mesh, spec):
     """Return the shape of the block that a body gets of `x` by `spec`."""
 
-    def way(body):
-        return jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=spec)
+    shapes = []
 
-    [shape] = shapes_seen(way, put(x, mesh, spec))
-    return shape
+    def body(block):
+        shapes.append(block.shape)
+        return block
+
+    mapped = jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=spec)
+    mapped(put(x, mesh, spec))
+    return shapes[0]
+
+
+def grid_of(mesh):
+    """Return the devices of `mesh` as a grid, n/2 along "rows" and 2 along "inner"."""
+    devices = mesh.devices.reshape(-1, 2)
+    return Mesh(devices, ("rows", "inner"), axis_types=(AxisType.Explicit,) * 2)
 
 
 def joined(x, mesh, out_specs):

@@ -36,7 +36,7 @@ class Timing(NamedTuple):
 def time_calls(calls, rounds=31, seconds=0.5):
     """Time `{name: function without arguments}` in turn; return `{name: Timing}`.
 
-    It ends after `rounds`, or `seconds` for all calls together; not before three rounds.
+    It ends after `rounds` or after `seconds`, but not before three rounds.
 
     >>> times = time_calls({"nap": lambda: time.sleep(2e-3), "none": lambda: None}, 5)
     >>> times["none"].median < 1e-3 < times["nap"].low <= times["nap"].high
