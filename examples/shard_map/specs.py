@@ -48,7 +48,6 @@ def is_spec(leaf):
 
 def block_shape(x, mesh, spec):
     """Return the shape of the block that a body gets of `x` by `spec`."""
-
     shapes = []
 
     def body(block):
