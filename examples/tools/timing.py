@@ -76,11 +76,25 @@ def summary(samples):
 
 
 def steady(timings, factor=2):
-    """Return whether no `high` is more than `factor` times its `low`.
+    """Return whether no `high` is more than `factor` times its `low`; say so if not.
 
-    Where it is not, the machine was busy with something else: conclude nothing.
+    Then the machine was busy with something else, and nothing should be concluded:
+    `assert timings["slow"].median > 3 * timings["fast"].median or not steady(timings)`.
     """
-    return all(timing.high <= factor * timing.low for timing in timings.values())
+    calm = all(timing.high <= factor * timing.low for timing in timings.values())
+    if not calm:
+        print("the rounds scatter: other work kept the machine busy")
+    return calm
+
+
+def timing_text(timing):
+    """Return a median, and half of what lies between `low` and `high`, as text.
+
+    >>> timing_text(Timing(0.9e-3, 1e-3, 1.1e-3, 31))
+    '1.00 ms ±10%'
+    """
+    spread = 50 * (timing.high - timing.low) / timing.median
+    return f"{seconds_text(timing.median)} ±{spread:.0f}%"
 
 
 def table(timings, relative_to, moved=None):

@@ -1,6 +1,7 @@
 """Count how often Python runs a function, which under `jit` is how often it is traced.
 
-Use it: `f = count_traces(f)`, wrap `f` as you like, call that, and read `f.traces`.
+Use it: `f = count_traces(f)`, wrap and call `f` as you like, then read `f.traces`;
+or `traces(use)`, where `use(f)` wraps and calls the function that it is given.
 """
 
 import functools
@@ -23,3 +24,15 @@ def count_traces(fn):
 
     counted.traces = 0
     return counted
+
+
+def traces(use, fn=lambda x, *args, **kwargs: x):
+    """Return how often Python runs `fn` in `use(fn)`; `fn` returns its first argument.
+
+    >>> import jax
+    >>> traces(lambda f: [jax.vmap(f)(jax.numpy.ones(3)) for _ in range(4)])
+    4
+    """
+    counted = count_traces(fn)
+    use(counted)
+    return counted.traces
