@@ -99,7 +99,9 @@ def key(page: Page, roots: tuple[Path, ...]) -> str:
             raise not_python(page.name, error, roots, cell) from None
     digest = hashlib.sha256(f"{FORMAT} {page.kernel}".encode())
     for cell in page.cells:
-        digest.update(repr((cell.source.rstrip(), cell.raises)).encode())
+        digest.update(
+            repr((cell.source.rstrip(), cell.raises, cell.check, cell.fresh)).encode()
+        )
     code = [cell.source.encode() for cell in page.cells]
     for path in sorted(files):
         code.append(path.read_bytes())

@@ -29,8 +29,10 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 
 from book.pages import Cell, Page, Problem
+from book.run import fresh
 from book.run.cache import Entry
 from book.run.fork import ForkServer, provision
+from book.run.watch import Watch
 from book.targets import Hardware, environment
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PJRT_NPROC")
@@ -81,15 +83,17 @@ class PageRun:
         )
         self.process = None
         self.spent = 0.0  # seconds in which its cells ran
+        self._program = None  # that of a fresh cell, while it runs
         self._idle = 0.0  # processor seconds of the kernel before its first cell
 
     async def entry(self, server: ForkServer | None) -> Entry:
         """Run the page in a kernel from `server`; raises `Problem` where it fails."""
         work = self.folder / "work"
         work.mkdir(parents=True)
-        env = environment(self.hardware.target, *self.roots)
+        env = self.env = environment(self.hardware.target, *self.roots)
         env |= dict.fromkeys(THREADS, str(len(self.mine)))
         env |= {"IPYTHONDIR": str(self.folder / "ipython")}
+        self._server = server
         if server:
             speaks = any("environ" in cell.source for cell in self.page.cells)
             provision(self.manager, server, warm=not speaks)
@@ -128,9 +132,12 @@ class PageRun:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _run(self) -> None:
+        watch = Watch(self.page, self.client.kc)
+        await watch.begin()
         for cell, node in zip(self.page.cells, self.book.cells, strict=False):
             await self._execute(cell, node)
             self._judge(cell, node)
+            await watch.after(cell)
         # What reached stderr from below Python while the last cell ended.
         last, nothing = self.page.cells[-1], await self._hidden(0)
         if warned := self._sift(nothing.outputs)[2]:
@@ -145,16 +152,14 @@ class PageRun:
 
     async def _execute(self, cell: Cell, node) -> None:
         """Run one cell, and look after it while it runs."""
-        running = self.client.async_execute_cell(node, cell.number - 1)
-        task = asyncio.ensure_future(running)
+        running = self._fresh if cell.fresh else self.client.async_execute_cell
+        task = asyncio.ensure_future(running(node, cell.number - 1))
         begin, before = time.perf_counter(), self.spent
         try:
             while not task.done():
                 await asyncio.wait({task}, timeout=0.25)
                 self.spent = before + time.perf_counter() - begin
-                self._limit(
-                    cell, node, "" if task.done() else "was still running, and "
-                )
+                self._limit(cell, node, "" if task.done() else STILL)
         finally:
             if not task.done():
                 task.cancel()
@@ -166,6 +171,8 @@ class PageRun:
         """Raise `Problem` when the page takes too long, or says too much."""
         budget = self.page.budget
         used = processor_seconds(self.process.pid) - self._idle
+        if self._program:
+            used += processor_seconds(self._program.pid)
         if used > budget:
             raise self._problem(
                 cell,
@@ -182,6 +189,18 @@ class PageRun:
             raise self._problem(
                 cell, f"{still}it puts out more than {OUTPUT:,} letters"
             )
+
+    async def _fresh(self, node, index: int) -> None:
+        """Run a cell as a program of its own."""
+        work = self.folder / "work"
+        self._program = fresh.start(node.source, self.env, work, self._server)
+        _pin(self._program, self.mine)
+        try:
+            node.outputs = await fresh.outputs_of(self._program, work)
+        finally:
+            _kill(self._program)
+            self._program = None
+        node.execution_count = index + 1
 
     def _judge(self, cell: Cell, node) -> None:
         """Leave in `node` what a reader sees; raises `Problem` if it must not be."""
