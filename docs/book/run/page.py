@@ -27,7 +27,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 
 from book.pages import Cell, Page, Problem
-from book.run import fresh
+from book.run import fresh, messages
 from book.run.cache import Entry
 from book.run.fork import Warm, provision
 from book.run.gate import Gate
@@ -156,7 +156,7 @@ class PageRun:
         if warned:
             raise self._problem(cell, f"wrote to stderr: {warned}")
         if error := errors[0] if errors else None:
-            said = f"{error.ename}: {_first_line(error.evalue)}".rstrip(": ")
+            said = messages.brief(error.ename, error.evalue)
             if not cell.raises:
                 raise self._problem(cell, f"raised {said}{_where(cell, error)}")
             kind, _, piece = cell.raises.partition(":")
@@ -164,13 +164,23 @@ class PageRun:
                 raise self._problem(
                     cell, f"declares {cell.raises!r}, but raised {said}"
                 )
-            shown = nbformat.v4.new_output("stream", name="stdout", text=said + "\n")
+            text = messages.whole(error.ename, error.evalue) + "\n"
+            for printed in node.outputs:
+                if printed.get("name") == "stdout":
+                    printed.text = messages.without_places(printed.text)
+            node.outputs = [o for o in node.outputs if o.get("text") != ""]
+            shown = nbformat.v4.new_output("stream", name="stdout", text=text)
             node.outputs.append(shown)
         elif cell.raises:
             raise self._problem(cell, f"declares {cell.raises!r}, but raised nothing")
         for output in node.outputs:
             if "execution_count" in output:
                 output.execution_count = None
+            if "text" in output:
+                output.text = messages.printable(output.text)
+            if "text/plain" in output.get("data", {}):
+                data = output.data
+                data["text/plain"] = messages.printable(data["text/plain"])
         if leak := self._leak(cell, node.outputs):
             raise self._problem(cell, f"shows {leak}, which is this machine's own")
 
@@ -224,11 +234,6 @@ def local_strings(*roots: Path) -> list[str]:
     if len(host) > 4 and host != "localhost":
         found.add(host)
     return sorted(found)
-
-
-def _first_line(text: str) -> str:
-    lines = [line for line in _ANSI.sub("", text).strip().splitlines() if line.strip()]
-    return lines[0].strip() if lines else ""
 
 
 def _where(cell: Cell, error) -> str:
