@@ -106,8 +106,11 @@ class RecordTables(SphinxDirective):
         book = self.app.book
         text = table(make(book), "This build", self.env.found_docs)
         for path in _kept(book):
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            text += table(kept, path.stem, self.env.found_docs)
+            try:
+                kept = json.loads(path.read_text(encoding="utf-8"))
+                text += table(kept, path.stem, self.env.found_docs)
+            except (ValueError, LookupError, TypeError, AttributeError):
+                raise self.error(f"records/{path.name} is no record") from None
         return self.parse_text_to_nodes(text, offset=self.content_offset)
 
 
@@ -148,7 +151,7 @@ def _day(moment: str) -> str:
 def _again(app: Sphinx, env, *_changes: object) -> list[str]:
     """A page that shows records is read again when what they say has changed."""
     shown = [_told(make(app.book))]
-    shown += [p.read_text(encoding="utf-8") for p in _kept(app.book)]
+    shown += [p.read_bytes() for p in _kept(app.book)]
     before, env.book_record_shown = getattr(env, "book_record_shown", None), shown
     pages = getattr(env, "book_record_pages", set())
     return [] if shown == before else sorted(pages & env.found_docs)
