@@ -29,7 +29,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 
 from book.pages import Cell, Page, Problem
-from book.run import fresh
+from book.run import fresh, messages
 from book.run.cache import Entry
 from book.run.fork import ForkServer, provision
 from book.run.watch import Watch
@@ -202,7 +202,7 @@ class PageRun:
         if warned:
             raise self._problem(cell, f"wrote to stderr: {warned}")
         if error := errors[0] if errors else None:
-            said = f"{error.ename}: {_first_line(error.evalue)}".rstrip(": ")
+            said = messages.brief(error.ename, error.evalue)
             if not cell.raises:
                 raise self._problem(cell, f"raised {said}{_where(cell, error)}")
             kind, _, piece = cell.raises.partition(":")
@@ -210,7 +210,12 @@ class PageRun:
                 raise self._problem(
                     cell, f"declares {cell.raises!r}, but raised {said}"
                 )
-            shown = nbformat.v4.new_output("stream", name="stdout", text=said + "\n")
+            text = messages.whole(error.ename, error.evalue) + "\n"
+            for printed in node.outputs:
+                if printed.get("name") == "stdout":
+                    printed.text = messages.without_places(printed.text)
+            node.outputs = [o for o in node.outputs if o.get("text") != ""]
+            shown = nbformat.v4.new_output("stream", name="stdout", text=text)
             node.outputs.append(shown)
         elif cell.raises:
             raise self._problem(cell, f"declares {cell.raises!r}, but raised nothing")
@@ -240,10 +245,10 @@ class PageRun:
     def _clear(self, cell: Cell, output) -> None:
         """Leave no escape codes in what is shown, and no line without an end."""
         if "text" in output:
-            output.text = _ANSI.sub("", output.text)
+            output.text = messages.printable(output.text)
         data = output.get("data", {})
         if "text/plain" in data:
-            data["text/plain"] = _ANSI.sub("", data["text/plain"])
+            data["text/plain"] = messages.printable(data["text/plain"])
         plain = [output.get("text", ""), data.get("text/plain", "")]
         longest = max(
             len(line) for text in plain for line in (text + "\n").splitlines()
@@ -294,11 +299,6 @@ def local_strings(*roots: Path) -> list[str]:
     if len(host) > 4 and host != "localhost":
         found.add(host)
     return sorted(found)
-
-
-def _first_line(text: str) -> str:
-    lines = [line for line in _ANSI.sub("", text).strip().splitlines() if line.strip()]
-    return lines[0].strip() if lines else ""
 
 
 def _where(cell: Cell, error) -> str:
