@@ -12,7 +12,8 @@
                                      executed false where outputs came from the cache
                                      ran      when they were made, UTC, ISO 8601
                                      seconds  how long that took
-                                     cells, assertions, snippets: counts
+                                     cells, checks (cells that only prove),
+                                     assertions, snippets: counts
 
 A page that failed is not in it.  Only builds without a failure should be kept under
 `docs/evidence/records/`, one file a machine.
@@ -20,7 +21,6 @@ A page that failed is not in it.  Only builds without a failure should be kept u
 
 from __future__ import annotations
 
-import ast
 import json
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -59,15 +59,10 @@ def _page(book, name: str) -> dict:
         "ran": entry.executed,
         "seconds": entry.seconds,
         "cells": len(page.cells),
-        "assertions": sum(assertions(cell.source) for cell in page.cells)
-        + sum(bool(cell.raises) for cell in page.cells),
+        "checks": sum(cell.check for cell in page.cells),
+        "assertions": sum(cell.assertions for cell in page.cells),
         "snippets": len(book.snippets.get(name, {})),
     }
-
-
-def assertions(source: str) -> int:
-    """How many `assert` statements `source` has."""
-    return sum(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(source)))
 
 
 def devices(hardware: Hardware, kernel: str) -> str:
@@ -103,8 +98,11 @@ class RecordTables(SphinxDirective):
         book = self.app.book
         text = table(make(book), "This build", self.env.found_docs)
         for path in _kept(book):
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            text += table(kept, path.stem, self.env.found_docs)
+            try:
+                kept = json.loads(path.read_text(encoding="utf-8"))
+                text += table(kept, path.stem, self.env.found_docs)
+            except (ValueError, LookupError, TypeError, AttributeError):
+                raise self.error(f"records/{path.name} is no record") from None
         return self.parse_text_to_nodes(text, offset=self.content_offset)
 
 
@@ -145,7 +143,7 @@ def _day(moment: str) -> str:
 def _again(app: Sphinx, env, *_changes: object) -> list[str]:
     """A page that shows records is read again when what they say has changed."""
     shown = [_told(make(app.book))]
-    shown += [p.read_text(encoding="utf-8") for p in _kept(app.book)]
+    shown += [p.read_bytes() for p in _kept(app.book)]
     before, env.book_record_shown = getattr(env, "book_record_shown", None), shown
     pages = getattr(env, "book_record_pages", set())
     return [] if shown == before else sorted(pages & env.found_docs)
