@@ -17,7 +17,7 @@ def built(shared):
         "counted",
         "x = [1, 2]\nassert x\nassert len(x) == 2",
         ":tags: [remove-input]\nprint('drawn')",
-        ":check:\nimport numpy as np\nassert x[0] == 1\nnp.testing.assert_equal(x[1], 2)",
+        ":check:\nimport numpy\nassert x[0] == 1\nnumpy.testing.assert_equal(x[1], 2)",
         ':raises: "IndexError: list index"\nx[2]',
         kernel="mesh-of-eight",
     )

@@ -9,8 +9,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from examples.vmap.axes import model, numbers, stack
 from examples.vmap.what_it_does import equations
+
+
+def model(params, x):
+    """Return the outputs of one model for one input: (n,) gives (k,)."""
+    return x @ params["w"] + params["b"]
+
+
+def stack(trees):
+    """Return one tree for a list of them: each leaf gets an axis in front, (m, ...)."""
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
 
 
 def solution(parameters, columns):
@@ -43,6 +52,11 @@ def check(make):
         program = equations(jax.make_jaxpr(make)(parameters, columns))
         dots = sum(equation.primitive.name == "dot_general" for equation in program)
         assert dots == 1, f"one dot product does for all; your program has {dots}"
+
+
+def numbers(*shape):
+    """Return the whole numbers from 0 upward, as a float32 array of this shape."""
+    return jnp.arange(np.prod(shape), dtype=jnp.float32).reshape(shape)
 
 
 def mistake_takes_rows(parameters, columns):
