@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 PAGES = {"kernel", "devices", "executed", "ran", "seconds"}
-PAGES |= {"cells", "assertions", "snippets"}
+PAGES |= {"cells", "checks", "assertions", "snippets"}
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +17,7 @@ def built(shared):
         "counted",
         "x = [1, 2]\nassert x\nassert len(x) == 2",
         ":tags: [remove-input]\nprint('drawn')",
+        ":check:\nimport numpy\nassert x[0] == 1\nnumpy.testing.assert_equal(x[1], 2)",
         ':raises: "IndexError: list index"\nx[2]',
         kernel="mesh-of-eight",
     )
@@ -51,7 +52,8 @@ def test_what_ran_is_counted(built):
     assert (record["jax"], record["target"]) == (jax.__version__, "cpu")
     assert (record["platform"], record["device_count"]) == ("cpu", 8)
     assert (page["kernel"], page["devices"]) == ("mesh-of-eight", "simulated")
-    assert (page["cells"], page["assertions"], page["snippets"]) == (3, 3, 2)
+    assert (page["cells"], page["checks"]) == (4, 1)
+    assert (page["assertions"], page["snippets"]) == (5, 2)
     assert page["seconds"] > 0
     now = datetime.now(UTC)
     for moment in (record["built"], page["ran"]):

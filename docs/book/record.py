@@ -12,7 +12,8 @@
                                      executed false where outputs came from the cache
                                      ran      when they were made, UTC, ISO 8601
                                      seconds  how long that took
-                                     cells, assertions, snippets: counts
+                                     cells, checks (cells that only prove),
+                                     assertions, snippets: counts
 
 A page that failed is not in it.  Only builds without a failure should be kept under
 `docs/evidence/records/`, one file a machine.
@@ -20,7 +21,6 @@ A page that failed is not in it.  Only builds without a failure should be kept u
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from datetime import UTC, datetime
@@ -63,15 +63,10 @@ def _page(book, name: str) -> dict:
         "ran": entry.executed,
         "seconds": entry.seconds,
         "cells": len(page.cells),
-        "assertions": sum(assertions(cell.source) for cell in page.cells)
-        + sum(bool(cell.raises) for cell in page.cells),
+        "checks": sum(cell.check for cell in page.cells),
+        "assertions": sum(cell.assertions for cell in page.cells),
         "snippets": len(book.snippets.get(name, {})),
     }
-
-
-def assertions(source: str) -> int:
-    """How many `assert` statements `source` has."""
-    return sum(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(source)))
 
 
 def devices(hardware: Hardware, kernel: str) -> str:

@@ -87,7 +87,9 @@ def key(page: Page, roots: tuple[Path, ...]) -> str:
             ) from None
     digest = hashlib.sha256(f"{FORMAT} {page.kernel}".encode())
     for cell in page.cells:
-        digest.update(repr((cell.source.rstrip(), cell.raises)).encode())
+        digest.update(
+            repr((cell.source.rstrip(), cell.raises, cell.check, cell.fresh)).encode()
+        )
     for path in sorted(files):
         digest.update(f"{path.name}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:20]

@@ -24,12 +24,14 @@ import nbformat
 from jupyter_client import AsyncKernelManager
 from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbclient.exceptions import DeadKernelError
 
 from book.pages import Cell, Page, Problem
+from book.run import fresh
 from book.run.cache import Entry
 from book.run.fork import Warm, provision
 from book.run.gate import Gate
+from book.run.watch import Watch
 from book.targets import Hardware, environment
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PJRT_NPROC")
@@ -83,7 +85,7 @@ class PageRun:
         """Run the page; raises `Problem` at the first cell that fails."""
         work = self.folder / "work"
         work.mkdir()
-        env = environment(self.hardware.target, *self.roots)
+        env = self.env = environment(self.hardware.target, *self.roots)
         env |= dict.fromkeys(THREADS, str(len(self.mine)))
         env |= {"IPYTHONDIR": str(self.folder / "ipython")}
         try:
@@ -111,9 +113,12 @@ class PageRun:
         return Entry(outputs, executed, round(self.spent, 2))
 
     async def _run(self) -> None:
+        watch = Watch(self.page, self.client.kc)
+        await watch.begin()
         for cell, node in zip(self.page.cells, self.book.cells, strict=False):
             await self._execute(cell, node)
             self._judge(cell, node)
+            await watch.after(cell)
         # What reached stderr from below Python while the last cell ended.
         last, nothing = self.page.cells[-1], self.book.cells[-1]
         self.client.timeout = 60
@@ -127,8 +132,11 @@ class PageRun:
         async with self.gate.alone() if cell.alone else self.gate.shared():
             begin = time.perf_counter()
             try:
-                await self.client.async_execute_cell(node, cell.number - 1)
-            except CellTimeoutError:
+                if cell.fresh:
+                    await self._fresh(cell, node)
+                else:
+                    await self.client.async_execute_cell(node, cell.number - 1)
+            except TimeoutError:  # nbclient's is one, too
                 self.spent += time.perf_counter() - begin
                 raise self._problem(
                     cell,
@@ -136,6 +144,11 @@ class PageRun:
                     f"is {self.page.budget:.0f} s",
                 ) from None
             self.spent += time.perf_counter() - begin
+
+    async def _fresh(self, cell: Cell, node) -> None:
+        limit, work = self.client.timeout, self.folder / "work"
+        node.outputs = await fresh.run(cell.source, self.env, work, self.mine, limit)
+        node.execution_count = cell.number
 
     def _judge(self, cell: Cell, node) -> None:
         """Leave in `node` what a reader sees; raises `Problem` if it must not be."""
