@@ -29,7 +29,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 
 from book.pages import Cell, Page, Problem
-from book.run import fresh
+from book.run import fresh, messages
 from book.run.cache import Entry
 from book.run.fork import ForkServer, provision
 from book.run.watch import Watch
@@ -41,7 +41,6 @@ PATIENCE = 300  # seconds after which something hangs, on however busy a machine
 OUTPUT = 1_000_000  # letters that a cell may put out
 STILL = "was still running, and "
 LINE = 20_000  # letters in a line of them
-_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b.|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class PageRun:
@@ -83,7 +82,7 @@ class PageRun:
         )
         self.process = None
         self.spent = 0.0  # seconds in which its cells ran
-        self._program = None  # that of a fresh cell, while it runs
+        self._programs: dict[int, float] = {}  # of fresh cells: processor seconds
         self._idle = 0.0  # processor seconds of the kernel before its first cell
 
     async def entry(self, server: ForkServer | None) -> Entry:
@@ -170,9 +169,10 @@ class PageRun:
     def _limit(self, cell: Cell, node, still: str) -> None:
         """Raise `Problem` when the page takes too long, or says too much."""
         budget = self.page.budget
+        for pid, seconds in self._programs.items():
+            self._programs[pid] = max(seconds, processor_seconds(pid))
         used = processor_seconds(self.process.pid) - self._idle
-        if self._program:
-            used += processor_seconds(self._program.pid)
+        used += sum(self._programs.values())
         if used > budget:
             raise self._problem(
                 cell,
@@ -191,15 +191,15 @@ class PageRun:
             )
 
     async def _fresh(self, node, index: int) -> None:
-        """Run a cell as a program of its own."""
+        """Run a fresh cell, whose processor seconds count as the kernel's do."""
         work = self.folder / "work"
-        self._program = fresh.start(node.source, self.env, work, self._server)
-        _pin(self._program, self.mine)
+        program = fresh.start(node.source, self.env, work, self._server)
+        self._programs[program.pid] = 0.0
+        _pin(program, self.mine)
         try:
-            node.outputs = await fresh.outputs_of(self._program, work)
+            node.outputs = await fresh.outputs_of(program, work)
         finally:
-            _kill(self._program)
-            self._program = None
+            _kill(program)
         node.execution_count = index + 1
 
     def _judge(self, cell: Cell, node) -> None:
@@ -208,7 +208,7 @@ class PageRun:
         if warned:
             raise self._problem(cell, f"wrote to stderr: {warned}")
         if error := errors[0] if errors else None:
-            said = f"{error.ename}: {_first_line(error.evalue)}".rstrip(": ")
+            said = messages.brief(error.ename, error.evalue)
             if not cell.raises:
                 raise self._problem(cell, f"raised {said}{_where(cell, error)}")
             kind, _, piece = cell.raises.partition(":")
@@ -216,7 +216,12 @@ class PageRun:
                 raise self._problem(
                     cell, f"declares {cell.raises!r}, but raised {said}"
                 )
-            shown = nbformat.v4.new_output("stream", name="stdout", text=said + "\n")
+            text = messages.whole(error.ename, error.evalue) + "\n"
+            for printed in node.outputs:
+                if printed.get("name") == "stdout":
+                    printed.text = messages.without_places(printed.text)
+            node.outputs = [o for o in node.outputs if o.get("text") != ""]
+            shown = nbformat.v4.new_output("stream", name="stdout", text=text)
             node.outputs.append(shown)
         elif cell.raises:
             raise self._problem(cell, f"declares {cell.raises!r}, but raised nothing")
@@ -235,7 +240,7 @@ class PageRun:
             if output.output_type == "error":
                 errors.append(output)
             elif output.get("name") == "stderr":
-                lines = _ANSI.sub("", output.text).strip().splitlines()
+                lines = messages.plain(output.text).strip().splitlines()
                 warned += [x for x in lines if not any(q.search(x) for q in quiet)]
             elif shown and output.get("name") == "stdout" == shown[-1].get("name"):
                 shown[-1].text += output.text
@@ -246,10 +251,10 @@ class PageRun:
     def _clear(self, cell: Cell, output) -> None:
         """Leave no escape codes in what is shown, and no line without an end."""
         if "text" in output:
-            output.text = _ANSI.sub("", output.text)
+            output.text = messages.plain(output.text)
         data = output.get("data", {})
         if "text/plain" in data:
-            data["text/plain"] = _ANSI.sub("", data["text/plain"])
+            data["text/plain"] = messages.plain(data["text/plain"])
         plain = [output.get("text", ""), data.get("text/plain", "")]
         longest = max(
             len(line) for text in plain for line in (text + "\n").splitlines()
@@ -302,14 +307,9 @@ def local_strings(*roots: Path) -> list[str]:
     return sorted(found)
 
 
-def _first_line(text: str) -> str:
-    lines = [line for line in _ANSI.sub("", text).strip().splitlines() if line.strip()]
-    return lines[0].strip() if lines else ""
-
-
 def _where(cell: Cell, error) -> str:
     """The cell's own line that was running, taken from IPython's traceback."""
-    told = _ANSI.sub("", "".join(error.traceback))
+    told = messages.plain("".join(error.traceback))
     lines = re.findall(r"Cell In\[\d+\], line \d+.*\n\s+(.*)", told)
     lines = [line for line in lines if line in cell.source]
     return f" at `{lines[-1]}`" if lines else ""
