@@ -222,7 +222,8 @@ def test_a_user_without_a_name_and_a_home_can_build(book, monkeypatch):
     # The name of a user comes from these, or from the system's list of users.
     book.write(
         "nobody/sitecustomize.py",
-        "import pwd\ndef missing(uid):\n    raise KeyError(uid)\npwd.getpwuid = missing",
+        "import pwd\n\ndef missing(uid):\n    raise KeyError(uid)\n\n"
+        "pwd.getpwuid = missing\n",
     )
     for name in ("LOGNAME", "USER", "LNAME", "USERNAME", "HOME"):
         monkeypatch.delenv(name, raising=False)
