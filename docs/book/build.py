@@ -21,7 +21,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from book import targets
-from book.cut.program import SliceError, Slicer
+from book.cut.program import Slicer, programs
 from book.pages import Cell, Listing, Page, Problem, notebook, read
 from book.run.cache import Cache, Entry, key
 from book.run.schedule import Runner
