@@ -41,7 +41,6 @@ PATIENCE = 300  # seconds after which something hangs, on however busy a machine
 OUTPUT = 1_000_000  # letters that a cell may put out
 STILL = "was still running, and "
 LINE = 20_000  # letters in a line of them
-_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b.|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class PageRun:
@@ -83,6 +82,7 @@ class PageRun:
         )
         self.process = None
         self.spent = 0.0  # seconds in which its cells ran
+        self._programs: dict[int, float] = {}  # of fresh cells: processor seconds
         self._idle = 0.0  # processor seconds of the kernel before its first cell
 
     async def entry(self, server: ForkServer | None) -> Entry:
@@ -173,7 +173,10 @@ class PageRun:
     def _limit(self, cell: Cell, node, still: str) -> None:
         """Raise `Problem` when the page takes too long, or says too much."""
         budget = self.page.budget
+        for pid, seconds in self._programs.items():
+            self._programs[pid] = max(seconds, processor_seconds(pid))
         used = processor_seconds(self.process.pid) - self._idle
+        used += sum(self._programs.values())
         if used > budget:
             raise self._problem(
                 cell,
@@ -192,8 +195,10 @@ class PageRun:
             )
 
     async def _fresh(self, cell: Cell, node) -> None:
-        limit, work = max(PATIENCE, 10 * self.page.budget), self.folder / "work"
-        node.outputs = await fresh.run(cell.source, self.env, work, self.mine, limit)
+        """Run a fresh cell, whose processor seconds count as the kernel's do."""
+        work = self.folder / "work"
+        running = fresh.run(cell.source, self.env, work, self.mine, self._programs)
+        node.outputs = await running
         node.execution_count = cell.number
 
     def _judge(self, cell: Cell, node) -> None:
@@ -234,7 +239,7 @@ class PageRun:
             if output.output_type == "error":
                 errors.append(output)
             elif output.get("name") == "stderr":
-                lines = _ANSI.sub("", output.text).strip().splitlines()
+                lines = messages.plain(output.text).strip().splitlines()
                 warned += [x for x in lines if not any(q.search(x) for q in quiet)]
             elif shown and output.get("name") == "stdout" == shown[-1].get("name"):
                 shown[-1].text += output.text
@@ -245,10 +250,10 @@ class PageRun:
     def _clear(self, cell: Cell, output) -> None:
         """Leave no escape codes in what is shown, and no line without an end."""
         if "text" in output:
-            output.text = messages.printable(output.text)
+            output.text = messages.plain(output.text)
         data = output.get("data", {})
         if "text/plain" in data:
-            data["text/plain"] = messages.printable(data["text/plain"])
+            data["text/plain"] = messages.plain(data["text/plain"])
         plain = [output.get("text", ""), data.get("text/plain", "")]
         longest = max(
             len(line) for text in plain for line in (text + "\n").splitlines()
@@ -303,7 +308,7 @@ def local_strings(*roots: Path) -> list[str]:
 
 def _where(cell: Cell, error) -> str:
     """The cell's own line that was running, taken from IPython's traceback."""
-    told = _ANSI.sub("", "".join(error.traceback))
+    told = messages.plain("".join(error.traceback))
     lines = re.findall(r"Cell In\[\d+\], line \d+.*\n\s+(.*)", told)
     lines = [line for line in lines if line in cell.source]
     return f" at `{lines[-1]}`" if lines else ""
