@@ -17,7 +17,7 @@ from book.targets import load
 
 REAL = Path(__file__).parents[1]
 PAGE = "docs/shard_map/varying.md"
-PROGRAM = "examples/shard_map/varying.py"
+LOOK_UP = "docs/vmap/options.md"
 EXERCISE = "examples/exercises/varying.py"
 INDEX = """# A book
 
@@ -40,8 +40,9 @@ def empty(tmp_path):
 
 @pytest.fixture
 def fresh(empty):
-    """A book with one new page."""
+    """A book with a new page of each kind."""
     create(empty, "shard_map/varying")
+    create(empty, "vmap/options", "look-up")
     return empty
 
 
@@ -59,17 +60,22 @@ def files(folder):
     return {path.relative_to(folder).as_posix(): path.read_text() for path in found}
 
 
-def test_a_page_a_program_and_an_exercise_are_written(empty):
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["shard_map/varying"], {PAGE, EXERCISE}),
+        (["vmap/options", "look-up"], {LOOK_UP}),
+    ],
+)
+def test_what_a_page_needs_is_written(empty, arguments, wanted):
     before = files(empty)
-    done = python(empty, "-m", "book.new", "shard_map/varying")
+    done = python(empty, "-m", "book.new", *arguments)
     assert done.returncode == 0, done.stderr
-    assert set(files(empty)) - set(before) == {PAGE, PROGRAM, EXERCISE}
-    for path in (PAGE, PROGRAM, EXERCISE):
+    assert set(files(empty)) - set(before) == wanted
+    for path in wanted:
         assert f"wrote {path}" in done.stdout
         assert "TODO" in files(empty)[path]
-        assert not {"FOLDER", "NAME"} & set(
-            files(empty)[path].replace(".", " ").split()
-        )
+        assert "NAME" not in files(empty)[path].replace(".", " ").split()
 
 
 def test_the_line_for_the_toctree_is_said_with_its_place(empty):
@@ -86,51 +92,26 @@ def test_a_new_chapter_gets_a_toctree_of_its_own():
     )
 
 
-def test_the_new_page_can_be_read(fresh):
+def test_the_new_pages_can_be_read(fresh):
     page = read(fresh / PAGE, "shard_map/varying")
-    assert page.kernel == "mesh-of-eight"
-    assert len(page.cells) == 6
-    assert {listing.path for listing in page.listings} == {
-        fresh / PROGRAM,
-        fresh / EXERCISE,
-    }
+    assert (page.kernel, page.kind) == ("mesh-of-eight", "concept")
+    assert [cell.check for cell in page.cells].count(True) == 2
+    assert [listing.path for listing in page.listings] == [fresh / EXERCISE]
+    assert read(fresh / LOOK_UP, "vmap/options").kind == "look-up"
 
 
-def test_every_snippet_of_the_new_page_runs_alone(fresh):
-    page = read(fresh / PAGE, "shard_map/varying")
-    problems = []
-    found = programs(page, Slicer((fresh, fresh / "docs")), problems.append)
+def test_every_snippet_of_the_new_pages_runs_alone(fresh):
+    problems, found = [], {}
+    for path, name in ((PAGE, "shard_map/varying"), (LOOK_UP, "vmap/options")):
+        page = read(fresh / path, name)
+        cut = programs(page, Slicer((fresh, fresh / "docs")), problems.append)
+        found |= {f"{name}/{which}": text for which, text in cut.items()}
     assert problems == []
-    assert len(found) == 7
+    assert len(found) == 9
     with Launcher(load(REAL / "docs" / "targets.toml")["cpu"]) as launcher:
         for name, program in found.items():
             code, said = launcher.run(program)
             assert code == 0, f"{name}: {said}"
-
-
-def test_the_new_program_prints_what_its_docstring_says(fresh):
-    doctest = (
-        "import jax; jax.config.update('jax_num_cpu_devices', 8); import doctest;"
-        "from examples.shard_map import varying;"
-        "found = doctest.testmod(varying); assert found == (0, 1), found"
-    )
-    done = python(fresh, "-c", doctest)
-    assert done.returncode == 0, done.stdout + done.stderr
-    done = python(fresh, "-m", "examples.shard_map.varying")
-    assert done.stdout.endswith("eight devices equal one: True\n"), done.stderr
-
-
-def test_the_new_program_is_lowered_without_data_for_a_mesh_of_any_size(fresh):
-    lowering = """
-import jax
-jax.config.update("jax_num_cpu_devices", 8)
-from examples.shard_map.varying import lower
-for count in (2, 8):
-    mesh = jax.make_mesh((count,), ("rows",), devices=jax.devices("cpu")[:count])
-    assert "all-reduce" in lower(mesh).compile().as_text()
-"""
-    done = python(fresh, "-c", lowering)
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_new_exercise_can_be_passed_and_failed(fresh):
@@ -139,7 +120,7 @@ import jax
 jax.config.update("jax_num_cpu_devices", 8)
 from examples.exercises.varying import *
 check(solution)
-for wrong in (mistake_stays_at_home, mistake_adds_the_pieces, lambda *_: None):
+for wrong in (mistake_stays_at_home, mistake_adds_the_shards, lambda *_: None):
     try:
         check(wrong)
     except AssertionError as error:
@@ -151,16 +132,19 @@ for wrong in (mistake_stays_at_home, mistake_adds_the_pieces, lambda *_: None):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_new_page_builds(book):
+def test_the_new_pages_build(book):
     book.index()
     create(book.root, "shard_map/varying")
-    book.index("shard_map/varying")
+    create(book.root, "vmap/options", "look-up")
+    words = "# Words\n\n```{glossary}\nshard\n  A part.\n\ncollective\n  A call.\n```\n"
+    book.write("docs/words.md", words)
+    book.index("shard_map/varying", "vmap/options", "words")
     built = book.build(env={"PYTHONPATH": str(REAL / "docs")})  # for book.draw.arrays
     assert built.code == 0, built.said
     assert 'class="painted"' in book.text("shard_map/varying")
 
 
-@pytest.mark.parametrize("there", [PAGE, PROGRAM, EXERCISE])
+@pytest.mark.parametrize("there", [PAGE, EXERCISE])
 def test_a_file_that_exists_is_named_and_nothing_is_written(empty, there):
     (empty / there).parent.mkdir(parents=True, exist_ok=True)
     (empty / there).write_text("mine\n")
@@ -197,7 +181,7 @@ def test_a_bad_name_is_refused_with_a_good_one(empty, name, says):
     assert files(empty) == before
 
 
-@pytest.mark.parametrize("arguments", [(), ("vmap/axes", "vmap/memory")])
+@pytest.mark.parametrize("arguments", [(), ("a", "b", "c")])
 def test_a_call_without_one_name_says_how_to_call(empty, arguments):
     done = python(empty, "-m", "book.new", *arguments)
     assert done.returncode == 1
@@ -214,4 +198,4 @@ def test_outside_of_a_book_nothing_is_written(tmp_path):
 
 def test_the_templates_are_where_the_scaffold_looks():
     names = {path.name for path in scaffold.TEMPLATE.iterdir() if path.is_file()}
-    assert names == {"page.md", "program.py", "exercise.py"}
+    assert names == {"concept.md", "look-up.md", "exercise.py"}

@@ -22,12 +22,14 @@ from sphinx.util import logging
 
 from book import targets
 from book.cut.program import SliceError, Slicer
-from book.pages import Cell, Listing, Page, Problem, notebook, read
-from book.run.cache import Cache, Entry, key
+from book.pages import Cell, Listing, Page, Problem, read
+from book.run import stop
+from book.run.cache import Cache, Entry, key, write_whole
 from book.run.schedule import Runner
 
 logger = logging.getLogger(__name__)
-_OUTPUTS: dict[str, Entry] = {}  # page text -> what it put out, for MyST-NB's reader
+# The text of a page -> the page and what it put out, for MyST-NB's reader.
+_PAGES: dict[str, tuple[Page, Entry | None]] = {}
 
 
 class Build:
@@ -55,6 +57,7 @@ class Build:
 
 def _begin(app: Sphinx, config) -> None:
     """One build at a time in a folder; after one that was killed, start afresh."""
+    stop.listen()
     app.book = Build(app)
     app.book.made.mkdir(parents=True, exist_ok=True)
     lock = filelock.FileLock(app.book.made / "lock")
@@ -112,8 +115,8 @@ def _run(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
         book.executed = set(runner.entries)
         for problem in sorted(runner.problems, key=lambda p: p.page):
             book.fail(problem)
-    _OUTPUTS.update(
-        (book.pages[name].text, entry) for name, entry in book.entries.items()
+    _PAGES.update(
+        (page.text, (page, book.entries.get(name))) for name, page in book.pages.items()
     )
     _cut(book, env)
     return _outdated(book, env)
@@ -144,9 +147,8 @@ def _cut(book: Build, env: BuildEnvironment) -> None:
     for path in set(folder.rglob("*.py")) - set(wanted):
         path.unlink()
     for path, text in wanted.items():
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        if not path.exists() or path.read_bytes() != text.encode():
+            write_whole(path, text)
 
 
 def programs(
@@ -158,7 +160,8 @@ def programs(
         if not cell.visible:
             continue
         # Removed cells draw, they never define: a program cannot need one.
-        above = [_completed(c) for c in page.cells[:index] if c.visible]
+        before = () if cell.fresh else page.cells[:index]
+        above = [_completed(c) for c in before if c.visible and not c.fresh]
         try:
             found[f"cell{cell.number}"] = slicer.cell(above, cell.source, cell.raises)
         except SliceError as error:
@@ -213,29 +216,42 @@ def _when(book: Build, name: str) -> str | None:
     return entry.executed if entry else None
 
 
-def with_outputs(text: str):
+def with_outputs(text: str) -> nbformat.NotebookNode:
     """MyST-NB's reader: the page as a notebook that has already been executed."""
-    try:
-        book = notebook(text)
-    except Exception:  # reported by `read`, with its line; Sphinx goes on
-        empty = nbformat.v4.new_markdown_cell("# A page that could not be read")
-        return nbformat.v4.new_notebook(
+    v4 = nbformat.v4
+    if text not in _PAGES:  # reported by `read`, with its line; Sphinx goes on
+        empty = v4.new_markdown_cell("# A page that could not be read")
+        return v4.new_notebook(
             cells=[empty], metadata={"source_map": [0], "orphan": True}
         )
-    book.metadata.pop("kernelspec", None)
-    book.metadata["language_info"] = {"name": "python", "pygments_lexer": "python"}
-    book.metadata.pop("book", None)
-    code = [cell for cell in book.cells if cell.cell_type == "code"]
-    entry = _OUTPUTS.get(text)
-    for number, cell in enumerate(code, start=1):
-        cell.metadata["number"] = number
-        cell.metadata.pop("alone", None)
-        raises = cell.metadata.pop("raises", None)
-        if raises:
-            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises"]
-        if entry:
-            cell.outputs = [nbformat.from_dict(o) for o in entry.outputs[number - 1]]
-    return book
+    page, entry = _PAGES[text]
+    cells, lines = [], []
+    for piece in page.pieces():
+        if isinstance(piece, Cell):
+            lines.append(piece.span[0])
+            outputs = entry.outputs[piece.number - 1] if entry else []
+            cells.append(v4.new_code_cell(piece.source, metadata=_metadata(piece)))
+            cells[-1].outputs = [nbformat.from_dict(output) for output in outputs]
+        else:
+            lines.append(piece[0])
+            cells.append(v4.new_markdown_cell(piece[1]))
+    ours = ("kernelspec", "book", "answers")
+    metadata = {k: v for k, v in page.front.items() if k not in ours}
+    metadata |= {"source_map": lines}
+    metadata |= {"language_info": {"name": "python", "pygments_lexer": "python"}}
+    return v4.new_notebook(cells=cells, metadata=nbformat.from_dict(metadata))
+
+
+def _metadata(cell: Cell) -> dict:
+    """What the rendering of a page knows of a cell."""
+    found = {"number": cell.number, "tags": sorted(cell.tags)}
+    if cell.raises:
+        found["tags"].append("raises")
+    if cell.check:
+        found["check"] = cell.assertions
+    if cell.fresh:
+        found["fresh"] = True
+    return found | ({"mystnb": cell.mystnb} if cell.mystnb else {})
 
 
 def _end(app: Sphinx, exception: Exception | None) -> None:
@@ -245,6 +261,7 @@ def _end(app: Sphinx, exception: Exception | None) -> None:
     if exception is None:
         _marker(app).unlink(missing_ok=True)
     app.book_lock.release()
+    stop.tell(exception)
 
 
 def setup(app: Sphinx) -> dict:

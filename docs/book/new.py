@@ -1,8 +1,9 @@
-"""A new page starts complete: it builds, its program runs, its exercise can fail.
+"""A new page starts complete: it builds, its cells run, its exercise can fail.
 
     python -m book.new shard_map/varying
+    python -m book.new vmap/options look-up
 
-writes a page, its program and its exercise from `docs/book/template/`, and says where
+writes a page from `docs/book/template/`, a concept with its exercise, and says where
 the page goes in the table of contents.  What is to be written says TODO, and the tests
 object until the last of them is gone.  Nothing that exists is ever overwritten.
 """
@@ -15,6 +16,7 @@ import sys
 from pathlib import Path
 
 TEMPLATE = Path(__file__).parent / "template"
+KINDS = ("concept", "look-up")
 TAKEN = frozenset({"book", "exercises"})  # folders that are not chapters
 _NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 _EXAMPLE = "shard_map/varying"
@@ -24,8 +26,10 @@ class Refusal(Exception):
     """Says why nothing was written, and what to do instead."""
 
 
-def files(name: str) -> dict[str, str]:
+def files(name: str, kind: str = "concept") -> dict[str, str]:
     """The path of each new file -> its template; raises `Refusal` for a bad name."""
+    if kind not in KINDS:
+        raise Refusal(f"{kind!r} is no kind of page; there are {' and '.join(KINDS)}.")
     folder, slash, page = name.partition("/")
     if not slash:
         raise Refusal(f"{name!r} has no folder; a page is called like {_EXAMPLE}.")
@@ -37,27 +41,24 @@ def files(name: str) -> dict[str, str]:
             )
     if folder in TAKEN:
         raise Refusal(f"{folder!r} is no chapter; a page is called like {_EXAMPLE}.")
-    return {
-        f"docs/{name}.md": "page.md",
-        f"examples/{name}.py": "program.py",
-        f"examples/exercises/{page}.py": "exercise.py",
-    }
+    exercise = {f"examples/exercises/{page}.py": "exercise.py"}
+    return {f"docs/{name}.md": f"{kind}.md"} | (exercise if kind == "concept" else {})
 
 
-def create(root: Path, name: str) -> list[str]:
-    """Write the three files of the page `name`; return their paths below `root`.
+def create(root: Path, name: str, kind: str = "concept") -> list[str]:
+    """Write the files of the page `name`; return their paths below `root`.
 
     Raises `Refusal`, and writes none, when one of them exists or the name is bad.
     """
-    wanted = files(name)
+    wanted = files(name, kind)
     if not (root / "docs" / "index.md").is_file():
         raise Refusal("there is no docs/index.md here; run it where noxfile.py is.")
     if there := [path for path in wanted if (root / path).exists()]:
         raise Refusal(f"there already: {', '.join(there)}; nothing was written.")
-    folder, _, page = name.partition("/")
+    page = name.partition("/")[2]
     for path, template in wanted.items():
         text = (TEMPLATE / template).read_text(encoding="utf-8")
-        text = text.replace("FOLDER", folder).replace("NAME", page)
+        text = text.replace("NAME", page)
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         with (root / path).open("x", encoding="utf-8") as file:
             file.write(text)
@@ -78,9 +79,9 @@ def place(index: str, name: str) -> str:
 def main(arguments: list[str]) -> int:
     """Create the page that `arguments` name; return the exit status."""
     try:
-        if len(arguments) != 1:
+        if len(arguments) not in (1, 2):
             raise Refusal(f"which page? Say: python -m nox -s new -- {_EXAMPLE}")
-        for path in create(Path.cwd(), arguments[0]):
+        for path in create(Path.cwd(), *arguments):
             print(f"wrote {path}")
     except Refusal as refusal:
         print(refusal, file=sys.stderr)

@@ -1,0 +1,271 @@
+"""Rules for pages of the second edition: those whose front matter names a `kind`.
+
+Like the rules of `tests/house.py`, each is a function from what it judges to sentences
+of complaint.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from book.pages import Cell, Page
+from tests import house
+
+CELL, CONCEPT_LESSONS, ENTRY_LESSONS = 15, 12, 2
+CONCEPT_WORDS, WORDS_BEFORE_CODE, SHORT_PROGRAM, LONG_PROGRAM = 900, 150, 40, 80
+QUESTIONS = 2
+FORMULAS = frozenset(
+    "see it|say it|run it|guess first|look inside|break it|your turn|keep|overview"
+    "|introduction|example|examples|notes|summary|conclusion|in short|exercise|setup"
+    "|background|details|motivation|further reading".split("|")
+)
+# What a first edition called things, and JAX's word for it.
+NOT_OURS = {
+    r"\b(?:cut|cuts|cutting)\s+(?:it\s+)?(?:over|along|into|up)\b": "sharded, shards",
+    r"\bpieces?\s+of\s+(?:the|an?|its|each)\b": "shard",
+    r"\ba copy for everybody\b": "replicated",
+    r"\blanes?\b": "example, batch element",
+    r"\bthe inner axis\b": "contracting dimension",
+    r"\bthe way back\b": "backward pass",
+    r"\bon the way\b": "intermediates, residuals",
+    r"\b(?:made|traced|compiled) anew\b|\bcompiles again\b": "retraced, recompiled",
+    r"\bdear(?:er|est)?\b": "expensive, and how much",
+    r"\bwhat is sent\b|\bwhat it sends\b": "communication",
+    r"\b(?:talk|talks|talking)\b": "communicate; name the collective",
+}
+LIBRARIES = frozenset(("jax", "numpy", "flax", "equinox", "optax", "orbax", "grain"))
+
+
+def lessons(page: Page) -> list[Cell]:
+    """Return the cells whose code a reader sees as a lesson."""
+    return [cell for cell in page.cells if cell.visible]
+
+
+def code_lines(cell: Cell) -> int:
+    """Return how many lines of a cell are not empty."""
+    return sum(bool(line.strip()) for line in cell.source.splitlines())
+
+
+def it_begins_with_the_answer(page: Page) -> list[str]:
+    """One title, then prose without a label, then code: soon, short and in view."""
+    found = []
+    titles = [heading.line for heading in page.headings if heading.level == 1]
+    if len(titles) != 1:
+        return [house.at(page, 1, f"the page has {len(titles)} titles, not one")]
+    start = titles[0] if titles else 1
+    first_words = min((n for n, _ in page.prose if n > start), default=sys.maxsize)
+    first_fence = min((f.line for f in page.fences if f.line > start), default=start)
+    if start < first_fence < first_words:
+        what = "the page does not begin with its answer"
+        found.append(house.at(page, first_fence, what))
+    if shown := lessons(page):
+        first = shown[0].line
+        before = [text for n, text in page.prose if start < n < first]
+        if (count := house.word_count("\n".join(before))) > WORDS_BEFORE_CODE:
+            what = f"{count} words before the first code; {WORDS_BEFORE_CODE} at most"
+            found.append(house.at(page, first, what))
+        if "hide-input" in shown[0].tags:
+            found.append(house.at(page, first, "the first code is folded away"))
+    return found
+
+
+def lessons_are_short(page: Page) -> list[str]:
+    """A cell, a concept page and an entry of a look-up page have an upper limit."""
+    found, shown = [], lessons(page)
+    for cell in shown:
+        if (count := code_lines(cell)) > CELL:
+            what = f"a lesson has {count} lines of code; {CELL} is the most"
+            found.append(house.at(page, cell.line, what))
+    if page.kind == "concept":
+        if len(shown) > CONCEPT_LESSONS:
+            what = f"{len(shown)} lessons on one page; {CONCEPT_LESSONS} is the most"
+            found.append(house.at(page, shown[-1].line, what))
+        if (count := house.words(page)) > CONCEPT_WORDS:
+            what = f"the page has {count} words of prose; {CONCEPT_WORDS} is the most"
+            found.append(house.at(page, 1, what))
+        return found
+    heads = [heading.line for heading in page.headings]
+    for line, below in zip(heads, [*heads[1:], sys.maxsize], strict=True):
+        count = sum(line < cell.line < below for cell in shown)
+        if count > ENTRY_LESSONS:
+            what = f"an entry has {count} lessons; {ENTRY_LESSONS} is the most"
+            found.append(house.at(page, line, what))
+    return found
+
+
+def headings_say_something(page: Page) -> list[str]:
+    """A heading states the idea of its section or asks its question."""
+    found = []
+    for heading in page.headings:
+        bare = heading.text.rstrip(".:?").lower()
+        if heading.level > 1 and (bare in FORMULAS or len(bare.split()) < 2):
+            what = f"the heading {heading.text!r} could stand on any page"
+            found.append(house.at(page, heading.line, what))
+    return found
+
+
+def it_ends_with_a_card(page: Page) -> list[str]:
+    """The last box is *In short*, two to four lines."""
+    for fence in page.fences:
+        if fence.name == "admonition" and fence.argument == "In short":
+            count = sum(line.startswith("- ") for line in fence.body)
+            if 2 <= count <= 4:
+                return []
+            what = f"'In short' has {count} lines that begin with a dash, not 2 to 4"
+            return [house.at(page, fence.line, what)]
+    last = len(page.text.splitlines())
+    return [house.at(page, last, "there is no box 'In short'")]
+
+
+def checks_prove(page: Page) -> list[str]:
+    """Every check asserts something, and no lesson compares and only shows it."""
+    found = []
+    for cell in page.cells:
+        if cell.check and not (cell.raises or house.asserts(cell)):
+            found.append(house.at(page, cell.line, "a check that asserts nothing"))
+    return found
+
+
+def names_are_in_view(page: Page) -> list[str]:
+    """Lessons import from Python, JAX, NumPy, known libraries and instruments only."""
+    found = []
+    for cell in lessons(page):
+        for line, module in _imported(ast.parse(cell.source)):
+            top = module.split(".")[0]
+            ours = module.startswith(("examples.tools", "examples.exercises"))
+            if not (top in LIBRARIES or top in sys.stdlib_module_names or ours):
+                what = f"a lesson imports from {module}, which no reader has seen"
+                found.append(house.at(page, cell.line + line - 1, what))
+    return found
+
+
+def _imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, node.module or "."
+
+
+def specs_are_written_out(page: Page) -> list[str]:
+    """`in_specs=` and `out_specs=` are the lesson: never `**specs`, no `devices=`."""
+    found = []
+    for cell in lessons(page):
+        for call in house.calls(cell.source):
+            maps = house.called(call) in {"shard_map", "pmap", "vmap", "jit", "smap"}
+            line = cell.line + call.lineno - 1
+            if maps and any(k.arg is None for k in call.keywords):
+                what = f"`{ast.unparse(call)}` hides its arguments behind `**`"
+                found.append(house.at(page, line, what))
+            if "jax_num_cpu_devices" in ast.unparse(call) and not cell.fresh:
+                what = "devices are the kernel's; the page has eight when it starts"
+                found.append(house.at(page, line, what))
+    return found
+
+
+def words_are_jaxs(page: Page) -> list[str]:
+    """A thing is called what JAX calls it."""
+    found = []
+    text = [*page.prose, *((h.line, h.text) for h in page.headings)]
+    for line, prose in text:
+        bare = re.sub(r"`[^`]*`|\]\([^)]*\)", "", prose)
+        for pattern, better in NOT_OURS.items():
+            if match := re.search(pattern, bare, re.IGNORECASE):
+                what = f"{match[0]!r} is not JAX's word; say {better}"
+                found.append(house.at(page, line, what))
+    return found
+
+
+def it_answers_questions(page: Page) -> list[str]:
+    """A page declares questions in readers' words, each once."""
+    asked = [answer.question for answer in page.answers]
+    if len(asked) < QUESTIONS:
+        what = f"the page declares {len(asked)} questions; {QUESTIONS} at least"
+        return [house.at(page, 1, what)]
+    twice = {question for question in asked if asked.count(question) > 1}
+    return [house.at(page, 1, f"it asks twice: {question}") for question in twice]
+
+
+RULES = (
+    it_begins_with_the_answer,
+    lessons_are_short,
+    headings_say_something,
+    it_ends_with_a_card,
+    checks_prove,
+    names_are_in_view,
+    specs_are_written_out,
+    words_are_jaxs,
+    it_answers_questions,
+)
+
+
+# ---- rules for the whole -----------------------------------------------------------
+
+
+def headings_are_unique(book: house.Book) -> list[str]:
+    """No two pages have the same heading: an answer has one address."""
+    seen: dict[str, str] = {}
+    found = []
+    for name in book.page_names:
+        page = book.page(name)
+        for heading in page.headings if page.kind else ():
+            here = f"docs/{name}.md:{heading.line}"
+            there = seen.setdefault(heading.text.lower(), here)
+            if there != here:
+                what = f"{heading.text!r} is the heading of {there}"
+                found.append(house.at(page, heading.line, what))
+    return found
+
+
+def questions_are_unique(book: house.Book) -> list[str]:
+    """A reader's question is answered in one place."""
+    seen: dict[str, str] = {}
+    found = []
+    for name in book.page_names:
+        page = book.page(name)
+        for answer in page.answers:
+            if seen.setdefault(answer.question, name) != name:
+                what = f"{answer.question!r} is answered on {seen[answer.question]} too"
+                found.append(house.at(page, 1, what))
+    return found
+
+
+def first_uses_lead_to_the_words(book: house.Book) -> list[str]:
+    """Where a page first uses a word of `words.md`, a link leads there."""
+    words = book.root / "docs" / "words.md"
+    if not words.exists():
+        return []
+    found = []
+    for name in book.page_names:
+        page = book.page(name)
+        if page.kind:
+            found += _unlinked(page, terms(words))
+    return found
+
+
+def terms(words: Path) -> list[str]:
+    """Return the words that the glossary defines."""
+    text = words.read_text(encoding="utf-8")
+    return re.findall(r"^(\S.*)\n  \S", text.split("```{glossary}")[1], re.MULTILINE)
+
+
+def _unlinked(page: Page, known: list[str]) -> Iterator[str]:
+    lines = [(n, re.sub(r"\]\([^)]*\)", "]", t)) for n, t in page.prose]
+    for term in known:
+        first = next((n for n, t in lines if _says(t, term)), None)
+        linked = re.search(rf"\{{term\}}`(?:[^`]*<)?{re.escape(term)}>?`", page.text)
+        if first and not linked:
+            what = f"{term!r} is first used here; write {{term}}`{term}`"
+            yield house.at(page, first, what)
+
+
+def _says(text: str, term: str) -> bool:
+    bare = re.sub(r"`[^`]*`", "", text)
+    return bool(re.search(rf"(?<![\w-]){re.escape(term)}(?![\w-])", bare))
+
+
+BOOK_RULES = (headings_are_unique, questions_are_unique, first_uses_lead_to_the_words)
