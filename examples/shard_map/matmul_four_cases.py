@@ -20,7 +20,7 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 ROWS, COLUMNS, WHOLE = P("model", None), P(None, "model"), P(None, None)
 MODES = "Auto", "Explicit", "Manual"
