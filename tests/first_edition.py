@@ -8,11 +8,7 @@ from book.pages import Page
 from tests.house import (
     asserts,
     at,
-    axis,
     called,
-    headings,
-    scan,
-    strange_axes,
     words,
 )
 
@@ -125,7 +121,8 @@ def sections(page: Page) -> list[str]:
     Inside a section, headings of the third level divide a page one looks things up in.
     """
     found, seen = [], -1
-    titles = [(line, text) for line, level, text in headings(page) if level == 1]
+    heads = [(h.line, h.level, h.text) for h in page.headings]
+    titles = [(line, text) for line, level, text in heads if level == 1]
     if len(titles) != 1:
         found.append(at(page, 1, f"the page has {len(titles)} titles, not one"))
     for line, text in titles:
@@ -134,7 +131,7 @@ def sections(page: Page) -> list[str]:
     if not page.cells:
         return found
     allowed = [s for s in SECTIONS if page.name == "index" or not s.endswith("?")]
-    for line, level, text in headings(page):
+    for line, level, text in heads:
         if level == 1 or (level == 3 and seen >= 0):
             continue
         if level > 2 or text not in allowed:
@@ -145,22 +142,13 @@ def sections(page: Page) -> list[str]:
             found.append(at(page, line, what))
         else:
             seen = allowed.index(text)
-    if "Keep" not in [text for _, _, text in headings(page)]:
+    if "Keep" not in [text for _, _, text in heads]:
         last = len(page.text.splitlines())
         found.append(at(page, last, "there is no section 'Keep'"))
-    fences = [info for kind, _, info in scan(page.text) if kind == "fence"]
+    fences = [fence.info for fence in page.fences]
     if "{admonition} In one breath" not in fences:
         found.append(at(page, titles[0][0] if titles else 1, "no 'In one breath'"))
     return found
 
 
-def page_axes(page: Page) -> list[str]:
-    """Axes have the names of the house on every page."""
-    found = []
-    for cell in page.cells:
-        for line, name in strange_axes(ast.parse(cell.source)):
-            found.append(at(page, cell.line + line - 1, axis(name)))
-    return found
-
-
-RULES = (comparisons_are_asserted, lengths, sections, page_axes)
+RULES = (comparisons_are_asserted, lengths, sections)

@@ -14,12 +14,13 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from book.cut.names import facts
 from book.pages import Cell, Page, read
 
-AXES = ("rows", "inner", "batch", "model")  # the first edition's
+AXES = ("rows", "inner", "batch", "model", "data", "stage", "expert", "sequence")
+AXES += ("height", "width")
 MODULE, FUNCTION = 200, 30  # lines of the engine at most
 PAINTERS = ("book.draw",)  # what is imported from it needs alt
 
@@ -130,51 +131,10 @@ def _in(program: Program, line: int, sentence: str) -> str:
 
 # ---- reading ---------------------------------------------------------------------
 
-_FENCE = re.compile(r"^[>\s]*(?P<fence>`{3,}|~{3,}|:{3,})\s*(?P<info>.*?)\s*$")
-_CONTAINERS = ("{admonition}", "{dropdown}", "{container}", "{note}", "{tip}")
-
-
-def scan(text: str) -> Iterator[tuple[str, int, str]]:
-    """Sort a page's lines: ("prose" | "fence" | "code", number, line or info)."""
-    lines = text.splitlines()
-    start = lines.index("---", 1) + 1 if lines[:1] == ["---"] else 0
-    stack: list[tuple[str, bool]] = []  # fence, whether prose is inside
-    options = False
-    for number, line in enumerate(lines[start:], start + 1):
-        match = _FENCE.match(line)
-        inside = not stack or stack[-1][1]
-        closes = match and stack and not match["info"]
-        if closes and match["fence"].startswith(stack[-1][0]):
-            stack.pop()
-        elif match and inside:
-            fence, info = match["fence"], match["info"]
-            reads = info.startswith(_CONTAINERS) or fence[0] == ":"
-            stack.append((fence, reads))
-            options = reads
-            yield "fence", number, info
-        elif options and re.match(r"\s*:[\w-]+:", line):
-            continue
-        else:
-            options = False
-            yield ("prose" if inside else "code"), number, line
-
-
-def prose(page: Page) -> list[tuple[int, str]]:
-    """The numbered lines that a reader reads as text, headings apart."""
-    lines = [(n, line) for kind, n, line in scan(page.text) if kind == "prose"]
-    return [(n, line) for n, line in lines if not line.startswith(("#", "%"))]
-
-
-def headings(page: Page) -> list[tuple[int, int, str]]:
-    """Line, level and text of each heading."""
-    lines = [(n, line) for kind, n, line in scan(page.text) if kind == "prose"]
-    found = [(n, re.match(r"(#+) +(.*)", line)) for n, line in lines]
-    return [(n, len(m[1]), m[2].strip()) for n, m in found if m]
-
 
 def words(page: Page) -> int:
     """How many words of prose a page has; inline code counts as one."""
-    return word_count("\n".join(line for _, line in prose(page)))
+    return word_count("\n".join(line for _, line in page.prose))
 
 
 def word_count(text: str) -> int:
@@ -218,11 +178,12 @@ def calls(source: str) -> list[ast.Call]:
 def no_typed_outputs(page: Page) -> list[str]:
     """What a reader sees as output was put out by the code above it."""
     found = []
-    for kind, line, text in scan(page.text):
-        if kind == "fence" and text.lower() in TYPED_FENCES:
-            what = f"a fence of {text.lower() or 'plain text'} is never run"
-            found.append(at(page, line, f"{what}; make it a cell or a listing"))
-        elif kind == "prose" and (PASTED.search(text) or text.startswith(">>> ")):
+    for fence in page.fences:
+        if (info := fence.info.lower()) in TYPED_FENCES:
+            what = f"a fence of {info or 'plain text'} is never run"
+            found.append(at(page, fence.line, f"{what}; make it a cell or a listing"))
+    for line, text in page.prose:
+        if PASTED.search(text) or text.startswith(">>> "):
             found.append(at(page, line, "an output is typed into the text"))
     for cell in page.cells:
         for line, text in comments(cell.source, cell.line):
@@ -279,17 +240,25 @@ def pictures_have_words(page: Page) -> list[str]:
             if alt is None or blank:
                 what = f"`{called(call)}(...)` has no alt"
                 found.append(at(page, cell.line + call.lineno - 1, what))
-    for kind, line, text in scan(page.text):
-        if kind == "prose" and re.search(r"!\[\s*\]\(", text):
+    for line, text in page.prose:
+        if re.search(r"!\[\s*\]\(", text):
             found.append(at(page, line, "an image has no alternative text"))
-        if kind == "fence" and text.startswith(("{image}", "{figure}")):
-            below = page.text.splitlines()[line : line + 5]
-            if not any(re.match(r"\s*:alt: *\S", option) for option in below):
-                found.append(at(page, line, "an image has no :alt:"))
+    for fence in page.fences:
+        if fence.name in ("image", "figure") and not fence.options.get("alt"):
+            found.append(at(page, fence.line, "an image has no :alt:"))
     return found
 
 
-def axis(name: str) -> str:
+def page_axes(page: Page) -> list[str]:
+    """Axes have the names of the house on every page."""
+    found = []
+    for cell in page.cells:
+        for line, name in strange_axes(ast.parse(cell.source)):
+            found.append(at(page, cell.line + line - 1, _axis(name)))
+    return found
+
+
+def _axis(name: str) -> str:
     return f"an axis is called {name!r}; the names are {', '.join(AXES)}"
 
 
@@ -332,6 +301,7 @@ PAGE_RULES = (
     no_typed_outputs,
     removed_cells_draw,
     pictures_have_words,
+    page_axes,
     page_is_calm,
     page_is_written,
 )
@@ -398,7 +368,7 @@ def content_imports_pictures_only(program: Program) -> list[str]:
 
 def program_axes(program: Program) -> list[str]:
     """Axes have the names of the house in every program."""
-    return [_in(program, line, axis(n)) for line, n in strange_axes(program.tree)]
+    return [_in(program, line, _axis(n)) for line, n in strange_axes(program.tree)]
 
 
 def program_is_calm(program: Program) -> list[str]:
@@ -448,25 +418,12 @@ def pages_are_reachable(book: Book) -> list[str]:
         name = todo.pop()
         if name in book.page_names and name not in reached:
             reached.add(name)
-            todo += toctree(book.page(name))
+            todo += book.page(name).toctree
     return [
         f"docs/{name}.md:1: no toctree leads to it."
         for name in book.page_names
         if name not in reached
     ]
-
-
-def toctree(page: Page) -> list[str]:
-    """The pages in the toctrees of `page`."""
-    found, inside = [], False
-    for kind, _, text in scan(page.text):
-        if kind == "fence":
-            inside = text == "{toctree}"
-        elif kind == "code" and inside and text.strip() and not text.startswith(":"):
-            entry = re.sub(r".*<(.*)>\s*$", r"\1", text).strip().removesuffix(".md")
-            folder = PurePosixPath("/", page.name).parent
-            found.append(str(folder / entry).lstrip("/"))
-    return found
 
 
 BOOK_RULES = (programs_are_shown, pages_are_reachable)

@@ -38,13 +38,11 @@ NOT_OURS = {
     r"\b(?:talk|talks|talking)\b": "communicate; name the collective",
 }
 LIBRARIES = frozenset(("jax", "numpy", "flax", "equinox", "optax", "orbax", "grain"))
-# Axes of meshes and maps, on top of those of the first edition.
-AXES = (*house.AXES, "data", "stage", "expert", "sequence", "height", "width")
 
 
 def lessons(page: Page) -> list[Cell]:
     """Return the cells whose code a reader sees as a lesson."""
-    return [cell for cell in page.cells if cell.visible and not cell.check]
+    return [cell for cell in page.cells if cell.visible]
 
 
 def code_lines(cell: Cell) -> int:
@@ -55,17 +53,18 @@ def code_lines(cell: Cell) -> int:
 def it_begins_with_the_answer(page: Page) -> list[str]:
     """One title, then prose without a label, then code: soon, short and in view."""
     found = []
-    titles = [(n, text) for n, level, text in house.headings(page) if level == 1]
+    titles = [heading.line for heading in page.headings if heading.level == 1]
     if len(titles) != 1:
         return [house.at(page, 1, f"the page has {len(titles)} titles, not one")]
-    start = titles[0][0]
-    blocks = [(kind, n, t) for kind, n, t in house.scan(page.text) if n > start]
-    kind, line, _ = next((b for b in blocks if b[2].strip()), ("", start, ""))
-    if kind != "prose":
-        found.append(house.at(page, line, "the page does not begin with its answer"))
+    start = titles[0] if titles else 1
+    first_words = min((n for n, _ in page.prose if n > start), default=sys.maxsize)
+    first_fence = min((f.line for f in page.fences if f.line > start), default=start)
+    if start < first_fence < first_words:
+        what = "the page does not begin with its answer"
+        found.append(house.at(page, first_fence, what))
     if shown := lessons(page):
         first = shown[0].line
-        before = [t for n, t in house.prose(page) if start < n < first]
+        before = [text for n, text in page.prose if start < n < first]
         if (count := house.word_count("\n".join(before))) > WORDS_BEFORE_CODE:
             what = f"{count} words before the first code; {WORDS_BEFORE_CODE} at most"
             found.append(house.at(page, first, what))
@@ -89,7 +88,7 @@ def lessons_are_short(page: Page) -> list[str]:
             what = f"the page has {count} words of prose; {CONCEPT_WORDS} is the most"
             found.append(house.at(page, 1, what))
         return found
-    heads = [n for n, _, _ in house.headings(page)]
+    heads = [heading.line for heading in page.headings]
     for line, below in zip(heads, [*heads[1:], sys.maxsize], strict=True):
         count = sum(line < cell.line < below for cell in shown)
         if count > ENTRY_LESSONS:
@@ -101,27 +100,25 @@ def lessons_are_short(page: Page) -> list[str]:
 def headings_say_something(page: Page) -> list[str]:
     """A heading states the idea of its section or asks its question."""
     found = []
-    for line, level, text in house.headings(page):
-        bare = text.rstrip(".:?").lower()
-        if level > 1 and (bare in FORMULAS or len(bare.split()) < 2):
-            what = f"the heading {text!r} could stand on any page"
-            found.append(house.at(page, line, what))
+    for heading in page.headings:
+        bare = heading.text.rstrip(".:?").lower()
+        if heading.level > 1 and (bare in FORMULAS or len(bare.split()) < 2):
+            what = f"the heading {heading.text!r} could stand on any page"
+            found.append(house.at(page, heading.line, what))
     return found
 
 
 def it_ends_with_a_card(page: Page) -> list[str]:
     """The last box is *In short*, two to four lines."""
-    text = page.text.splitlines()
-    for kind, line, info in house.scan(page.text):
-        if kind == "fence" and info == "{admonition} In short":
-            rest = text[line:]
-            inside = rest[: next((i for i, t in enumerate(rest) if t[:3] == ":::"), 0)]
-            count = sum(one.startswith("- ") for one in inside)
+    for fence in page.fences:
+        if fence.name == "admonition" and fence.argument == "In short":
+            count = sum(line.startswith("- ") for line in fence.body)
             if 2 <= count <= 4:
                 return []
             what = f"'In short' has {count} lines that begin with a dash, not 2 to 4"
-            return [house.at(page, line, what)]
-    return [house.at(page, len(text), "there is no box 'In short'")]
+            return [house.at(page, fence.line, what)]
+    last = len(page.text.splitlines())
+    return [house.at(page, last, "there is no box 'In short'")]
 
 
 def checks_prove(page: Page) -> list[str]:
@@ -173,7 +170,7 @@ def specs_are_written_out(page: Page) -> list[str]:
 def words_are_jaxs(page: Page) -> list[str]:
     """A thing is called what JAX calls it."""
     found = []
-    text = [*house.prose(page), *((n, t) for n, _, t in house.headings(page))]
+    text = [*page.prose, *((h.line, h.text) for h in page.headings)]
     for line, prose in text:
         bare = re.sub(r"`[^`]*`|\]\([^)]*\)", "", prose)
         for pattern, better in NOT_OURS.items():
@@ -193,16 +190,6 @@ def it_answers_questions(page: Page) -> list[str]:
     return [house.at(page, 1, f"it asks twice: {question}") for question in twice]
 
 
-def axes_have_names_of_the_field(page: Page) -> list[str]:
-    """Axes of meshes and maps have the names that the field uses."""
-    found = []
-    for cell in page.cells:
-        for line, name in house.strange_axes(ast.parse(cell.source), AXES):
-            what = f"an axis is called {name!r}; the names are {', '.join(AXES)}"
-            found.append(house.at(page, cell.line + line - 1, what))
-    return found
-
-
 RULES = (
     it_begins_with_the_answer,
     lessons_are_short,
@@ -213,7 +200,6 @@ RULES = (
     specs_are_written_out,
     words_are_jaxs,
     it_answers_questions,
-    axes_have_names_of_the_field,
 )
 
 
@@ -226,12 +212,12 @@ def headings_are_unique(book: house.Book) -> list[str]:
     found = []
     for name in book.page_names:
         page = book.page(name)
-        for line, _, text in house.headings(page) if page.kind else ():
-            where = seen.setdefault(text.lower(), f"docs/{name}.md:{line}")
-            if where != f"docs/{name}.md:{line}":
-                found.append(
-                    house.at(page, line, f"{text!r} is the heading of {where}")
-                )
+        for heading in page.headings if page.kind else ():
+            here = f"docs/{name}.md:{heading.line}"
+            there = seen.setdefault(heading.text.lower(), here)
+            if there != here:
+                what = f"{heading.text!r} is the heading of {there}"
+                found.append(house.at(page, heading.line, what))
     return found
 
 
@@ -268,7 +254,7 @@ def terms(words: Path) -> list[str]:
 
 
 def _unlinked(page: Page, known: list[str]) -> Iterator[str]:
-    lines = [(n, re.sub(r"\]\([^)]*\)", "]", t)) for n, t in house.prose(page)]
+    lines = [(n, re.sub(r"\]\([^)]*\)", "]", t)) for n, t in page.prose]
     for term in known:
         first = next((n for n, t in lines if _says(t, term)), None)
         linked = re.search(rf"\{{term\}}`(?:[^`]*<)?{re.escape(term)}>?`", page.text)

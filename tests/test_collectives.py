@@ -14,7 +14,7 @@ from jax.sharding import NamedSharding
 from examples.collectives import all_gather, psum, psum_scatter
 from examples.collectives.blocks import blocks_of, in_groups
 from examples.pmap.collectives import BOTH_WAYS
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 GRIDS = {
     **{(n,): ("rows",) for n in (1, 2, 4, 8)},

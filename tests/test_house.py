@@ -127,7 +127,7 @@ def small(tmp_path):
 
 @pytest.fixture
 def old(tmp_path):
-    """A book of one page of the first edition."""
+    """A book of one page of the first edition, with its program and exercise."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/index.md").write_text(INDEX)
     (tmp_path / "examples/exercises").mkdir(parents=True)
@@ -135,6 +135,8 @@ def old(tmp_path):
         text = (ROOT / "tests/pages" / f"first_edition{kind}").read_text("utf-8")
         text = text.replace("FOLDER", "shard_map").replace("NAME", "varying")
         written(tmp_path, text, f"{folder}/shard_map/varying{kind[:3]}")
+    text = (ENGINE / "template/exercise.py").read_text(encoding="utf-8")
+    written(tmp_path, text, "examples/exercises/varying.py")
     return Book(tmp_path)
 
 
@@ -219,10 +221,10 @@ BAD_FIRST = {
         (SEE, "![](a.svg)", "an image has no alternative text"),
         (SEE, "```{image} a.svg\n:width: 9\n```", "an image has no :alt:"),
     ],
-    first_edition.page_axes: [
+    house.page_axes: [
         ('((8,), ("rows",)', '((8,), ("x",)', "an axis is called 'x'"),
         ('P("rows"))', 'P(None, ("rows", "i")))', "an axis is called 'i'"),
-        (SHOWN, 'jax.lax.psum(x, "data")', "an axis is called 'data'"),
+        (SHOWN, 'jax.lax.psum(x, "foo")', "an axis is called 'foo'"),
         (SHOWN, 'jax.vmap(abs, axis_name="b")(x)', "an axis is called 'b'"),
     ],
     house.page_is_calm: [
@@ -234,25 +236,34 @@ BAD_FIRST = {
 
 
 HEAD = "## The lowest of all takes one pmin"
+TASK = "## Here: exercise for varying: a task of ten minutes"
+TABLE = "Here: an answer table or a figure, where the question is *which* or *where*."
 ABOVE = "above_own_lowest(x)\n```"
 LEAD = "TODO: the answer, in two".replace("TODO", "Here")
 MAP = '@jax.shard_map(in_specs=P("data"), out_specs=P("data"))'
 ENTRY = "## The mean of each column"
+FIRST = """  - question: "Here: a question of a reader, in a reader's words"
+    at: the-lowest-of-all-takes-one-pmin
+"""
 BAD_SECOND = {
     second_edition.it_begins_with_the_answer: [
         (LEAD, ":::{admonition} In one breath\n:::\n\n" + LEAD, "does not begin with"),
         (LEAD, "word " * 150 + LEAD, "words before the first code; 150 at most"),
         ("```{code-cell}", "```{code-cell}\n:tags: [hide-input]", "is folded away"),
-        (HEAD, "# Another", "the page has 2 titles, not one"),
+        (TASK, "# Another one", "the page has 2 titles, not one"),
     ],
     second_edition.lessons_are_short: [
-        (ABOVE, "x\n" * 10 + ABOVE, "a lesson has 16 lines of code; 15 is the most"),
-        (HEAD, "word " * 900, "words of prose; 900 is the most"),
-        (HEAD, "```{code-cell}\nx\n```\n\n" * 9, "lessons on one page; 12 is the most"),
+        (ABOVE, "x\n" * 11 + ABOVE, "a lesson has 16 lines of code; 15 is the most"),
+        (TABLE, "word " * 900, "words of prose; 900 is the most"),
+        (
+            TABLE,
+            "```{code-cell}\nx\n```\n\n" * 9,
+            "lessons on one page; 12 is the most",
+        ),
     ],
     second_edition.headings_say_something: [
-        (HEAD, "## See it", "the heading 'See it' could stand on any page"),
-        (HEAD, "## Overview", "the heading 'Overview' could stand on any page"),
+        (TASK, "## See it", "the heading 'See it' could stand on any page"),
+        (TASK, "## Overview", "the heading 'Overview' could stand on any page"),
     ],
     second_edition.it_ends_with_a_card: [
         ("In short", "Keep", "there is no box 'In short'"),
@@ -274,14 +285,11 @@ BAD_SECOND = {
         ),
     ],
     second_edition.words_are_jaxs: [
-        (HEAD, "## Each lane does it", "'lane' is not JAX's word; say example"),
-        (HEAD, "On the way back it is summed.", "'the way back' is not JAX's word"),
+        (TASK, "## Each lane does it", "'lane' is not JAX's word; say example"),
+        (TABLE, "On the way back it is summed.", "'the way back' is not JAX's word"),
     ],
     second_edition.it_answers_questions: [
-        ("  - question: ", "  # ", "the page declares 1 questions; 2 at least"),
-    ],
-    second_edition.axes_have_names_of_the_field: [
-        ('((8,), ("data",)', '((8,), ("foo",)', "an axis is called 'foo'"),
+        (FIRST, "", "the page declares 1 questions; 2 at least"),
     ],
 }
 
@@ -330,23 +338,28 @@ def test_an_entry_of_a_look_up_page_has_two_lessons_at_most(small):
 
 
 def test_a_heading_that_stands_on_two_pages_is_an_error(small):
-    book = change(small, "docs/vmap/options.md", ENTRY, HEAD)
+    change(small, "docs/vmap/options.md", "at: the-mean-of-each-column", "at: x")
+    change(small, "docs/vmap/options.md", ENTRY, HEAD)
+    at = "at: the-lowest-of-all-takes-one-pmin"
+    book = change(small, "docs/vmap/options.md", "at: x", at)
     [found] = second_edition.headings_are_unique(book)
     assert f"is the heading of {PAGE}:" in found
 
 
 def test_a_question_that_two_pages_answer_is_an_error(small):
     asked = "Here: a question of a reader, in a reader's words"
-    change(small, "docs/vmap/options.md", "Here: another one, on the same list", asked)
-    text = (small.root / "docs/vmap/options.md").read_text()
-    twice = text.replace(asked, "Here: one of them", 1)
-    (small.root / "docs/vmap/options.md").write_text(twice)
+    change(
+        small,
+        "docs/vmap/options.md",
+        "Here: what somebody else asks, on the same list",
+        asked,
+    )
     [found] = second_edition.questions_are_unique(small)
     assert "is answered on shard_map/varying too" in found
 
 
 def test_a_word_of_the_list_that_is_used_and_not_linked_is_an_error(small):
-    words = "# Words\n\n```{glossary}\nlowest\n  The least.\nminimum\n  Too.\n```\n"
+    words = "# Words\n\n```{glossary}\nlowest\n  The least.\n\nminimum\n  Too.\n```\n"
     (small.root / "docs/words.md").write_text(words)
     found = second_edition.first_uses_lead_to_the_words(small)
     assert [text.rsplit(":", 1)[1] for text in found] == [
@@ -384,6 +397,12 @@ BAD_PROGRAMS = {
         ("equal = np", "# prints True\n    equal = np", "an output is typed: # prints"),
         ("on one device.", "Array([1]).", "an output is typed, not a doctest"),
     ],
+    house.no_type_comments: [
+        ("lowest = lax", "# float32[2]: a type\n        lowest = lax", "not verified"),
+    ],
+    house.content_imports_pictures_only: [
+        ("import jax\n", "import jax\nfrom book.pages import read\n", "of the engine"),
+    ],
     house.program_axes: [
         ('ROWS = P("rows")', 'ROWS = P("devices")', "an axis is called 'devices'"),
         ('x.min(), "rows"', 'x.min(), "i"', "an axis is called 'i'"),
@@ -405,9 +424,9 @@ def test_a_rule_objects_to_a_bad_program(old, rule, old_text, new, says):
 
 
 def test_a_program_that_no_page_shows_is_an_error(small):
-    (small.root / "examples/shard_map/alone.py").write_text('"""Nobody sees this."""\n')
+    (small.root / "examples/alone.py").write_text('"""Nobody sees this."""\n')
     [found] = house.programs_are_shown(small)
-    assert found.startswith("examples/shard_map/alone.py:1: no page lists it")
+    assert found.startswith("examples/alone.py:1: no page lists it")
 
 
 def test_a_page_that_no_toctree_leads_to_is_an_error(small):

@@ -136,7 +136,7 @@ def test_the_new_pages_build(book):
     book.index()
     create(book.root, "shard_map/varying")
     create(book.root, "vmap/options", "look-up")
-    words = "# Words\n\n```{glossary}\nshard\n  A part.\ncollective\n  A call.\n```\n"
+    words = "# Words\n\n```{glossary}\nshard\n  A part.\n\ncollective\n  A call.\n```\n"
     book.write("docs/words.md", words)
     book.index("shard_map/varying", "vmap/options", "words")
     built = book.build(env={"PYTHONPATH": str(REAL / "docs")})  # for book.draw.arrays

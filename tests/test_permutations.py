@@ -20,7 +20,7 @@ from examples.collectives import (
 )
 from examples.collectives.blocks import blocks_of, in_groups
 from examples.pmap import collectives as of_pmap
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 NAMES = ("rows", "inner", "batch")
 MESHES = (1,), (2,), (4,), (8,), (4, 2), (2, 2, 2)

@@ -7,11 +7,16 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import jax
 import pytest
 import yaml
 
+from book.draw import strip
+from book.draw.svg import WIDTH
 from book.targets import Target, environment
+from examples.spine import by_shard_map, table
 
+MESH = jax.make_mesh((8,), ("rows",))
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
@@ -102,7 +107,7 @@ def test_every_file_that_is_linked_is_there(name):
 
 def test_every_folder_of_the_readme_is_there():
     folders = re.findall(r"^\| `([\w/]+/)` \|", README, re.MULTILINE)
-    assert len(folders) == 6
+    assert len(folders) == 7
     assert [folder for folder in folders if not (ROOT / folder).is_dir()] == []
 
 
@@ -145,3 +150,22 @@ def test_read_the_docs_publishes_what_nox_builds():
     commands = settings["build"]["commands"]
     assert "python -m nox -s docs" in commands
     assert commands[-1] == 'cp -r docs/_build/html/. "$READTHEDOCS_OUTPUT/html/"'
+
+
+def spine_painted():
+    """Return the picture of the README: the table of the spine, before and after."""
+    x = jax.device_put(table(), jax.NamedSharding(MESH, jax.P("rows")))
+    panels = [("x", x), ("center(x)", by_shard_map(x, MESH))]
+    alt = (
+        "A table of eight rows lies on eight devices, one row on each; below it the"
+        " same table with the mean taken off every column, still one row on each."
+    )
+    return strip(panels, alt, width=2 * WIDTH).standalone()
+
+
+def test_the_picture_of_the_readme_is_the_one_that_is_painted_today(tmp_path):
+    committed = ROOT / "docs" / "_static" / "spine.svg"
+    if spine_painted() != committed.read_text(encoding="utf-8"):
+        fresh = tmp_path / "spine.svg"
+        fresh.write_text(spine_painted(), encoding="utf-8")
+        pytest.fail(f"it looks otherwise today: compare and copy {fresh}")

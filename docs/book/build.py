@@ -23,7 +23,8 @@ from sphinx.util import logging
 from book import targets
 from book.cut.program import SliceError, Slicer
 from book.pages import Cell, Listing, Page, Problem, read
-from book.run.cache import Cache, Entry, key
+from book.run import stop
+from book.run.cache import Cache, Entry, key, write_whole
 from book.run.schedule import Runner
 
 logger = logging.getLogger(__name__)
@@ -56,6 +57,7 @@ class Build:
 
 def _begin(app: Sphinx, config) -> None:
     """One build at a time in a folder; after one that was killed, start afresh."""
+    stop.listen()
     app.book = Build(app)
     app.book.made.mkdir(parents=True, exist_ok=True)
     lock = filelock.FileLock(app.book.made / "lock")
@@ -145,9 +147,8 @@ def _cut(book: Build, env: BuildEnvironment) -> None:
     for path in set(folder.rglob("*.py")) - set(wanted):
         path.unlink()
     for path, text in wanted.items():
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        if not path.exists() or path.read_bytes() != text.encode():
+            write_whole(path, text)
 
 
 def programs(
@@ -260,6 +261,7 @@ def _end(app: Sphinx, exception: Exception | None) -> None:
     if exception is None:
         _marker(app).unlink(missing_ok=True)
     app.book_lock.release()
+    stop.tell(exception)
 
 
 def setup(app: Sphinx) -> dict:

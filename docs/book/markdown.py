@@ -170,6 +170,10 @@ def _fence(found, token: Token, above: int, inside: str | None, path: Path) -> N
         )
     else:
         fence = dataclasses.replace(fence, body=tuple(token.content.splitlines()))
+    blank = next((k for k, one in enumerate(fence.body) if one.strip()), 0)
+    if name and blank:
+        body, first = fence.body[blank:], fence.first + blank
+        fence = dataclasses.replace(fence, body=body, first=first)
     found.fences.append(fence)
     lost: Callable[[str], None] = lambda why: found.lost.append((line, why))  # noqa: E731
     if re.sub(r"[\s_]", "-", name.strip().lower()) == CELL:

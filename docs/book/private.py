@@ -38,7 +38,8 @@ def _check(app: Sphinx, exception: Exception | None) -> None:
     private = [s for s in local_strings(*app.book.roots) if "/" in s]
     out = Path(app.outdir)
     bad = []
-    for path in sorted([*out.rglob("*.html"), *out.rglob("*.css")]):
+    pages = [*out.rglob("*.html"), *out.rglob("*.css")]
+    for path in sorted([*pages, *out.glob("_static/programs/**/*.js")]):
         text = path.read_text(encoding="utf-8")
         name = path.relative_to(out)
         bad += [f"{name} asks another host for {found}" for found in requests(text)]

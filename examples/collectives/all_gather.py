@@ -15,7 +15,7 @@ from jax import P, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 
 from examples.collectives.blocks import blocks_of, in_groups
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 
 def reference(blocks, axis=0, tiled=False):
@@ -92,7 +92,7 @@ def lower_gradient_of_one_array(mesh):
     return lower_gradient(mesh, "invarying")
 
 
-def main(devices=None):
+def main():
     """Gather from eight devices and from pairs of them; compare with lists of blocks.
 
     >>> main()
@@ -103,10 +103,8 @@ def main(devices=None):
     in pairs: (2, 3) gives (4, 3) True
     4 MiB on each of 8 devices: 28 MiB sent
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
-    grid = jax.make_mesh((4, 2), ("rows", "inner"), devices=devices[:8])
+    mesh = jax.make_mesh((8,), ("rows",))
+    grid = jax.make_mesh((4, 2), ("rows", "inner"))
     numbers = np.arange(48, dtype=np.float32).reshape(16, 3)
     x = jax.device_put(numbers, NamedSharding(mesh, P("rows")))
     blocks = blocks_of(x)
@@ -127,5 +125,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

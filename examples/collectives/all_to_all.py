@@ -133,7 +133,7 @@ def lower_by_heads(mesh):
     )
 
 
-def main(devices=None):
+def main():
     """Change rows into columns and back, transpose, and use both.
 
     >>> main()
@@ -145,9 +145,7 @@ def main(devices=None):
     tokens that visit their experts come back scaled: True
     attention by heads is attention: True
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
+    mesh = jax.make_mesh((8,), ("rows",))
     split = NamedSharding(mesh, ROWS)
     x = jax.device_put(table(), split)
     columns = to_columns(mesh)(x)
@@ -180,5 +178,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

@@ -15,7 +15,7 @@ from jax import P, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 
 from examples.collectives.blocks import blocks_of, in_groups
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 
 def reference(blocks, scatter_dimension=0, tiled=False):
@@ -87,7 +87,7 @@ def lower_along_inner(mesh):
     return jax.jit(along_inner, static_argnums=1).lower(blocks_to_add(grid), grid)
 
 
-def main(devices=None):
+def main():
     """Add and scatter over eight devices and over pairs; compare with lists of blocks.
 
     >>> main()
@@ -98,10 +98,8 @@ def main(devices=None):
     with all_gather it is psum: True
     4 MiB on each of 8 devices: 3.5 MiB sent
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
-    grid = jax.make_mesh((4, 2), ("rows", "inner"), devices=devices[:8])
+    mesh = jax.make_mesh((8,), ("rows",))
+    grid = jax.make_mesh((4, 2), ("rows", "inner"))
     numbers = np.arange(1024, dtype=np.float32).reshape(64, 16)
     x = jax.device_put(numbers, NamedSharding(mesh, P("rows")))
     blocks = blocks_of(x)
@@ -124,5 +122,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

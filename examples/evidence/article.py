@@ -25,7 +25,7 @@ from examples.evidence.then_and_now import (
     unchecked,
 )
 from examples.jit.ordering import outline
-from examples.jit.timing import digits
+from examples.tools.text import count_text
 from examples.vmap.what_it_does import (
     batch,
     by_hand,
@@ -38,7 +38,7 @@ from examples.vmap.what_it_does import (
 
 
 @claim(HOLDS)
-def needs_no_loop(devices):
+def needs_no_loop():
     """`vmap` applies a function to a batch, and nobody writes a loop."""
     x, y = batch()
     found = facts(jax.vmap, dot, x, y)
@@ -48,7 +48,7 @@ def needs_no_loop(devices):
 
 
 @claim(HOLDS)
-def batches_matrix_products(devices):
+def batches_matrix_products():
     """It suits matrix multiplication."""
     matrices, vector = jnp.arange(24.0).reshape(2, 3, 4), jnp.arange(4.0)
     answer = jax.vmap(jnp.matmul, in_axes=(0, None))(matrices, vector)
@@ -57,7 +57,7 @@ def batches_matrix_products(devices):
 
 
 @claim(HOLDS)
-def batches_elementwise(devices):
+def batches_elementwise():
     """It suits element-wise operations."""
     x, _ = batch()
 
@@ -70,7 +70,7 @@ def batches_elementwise(devices):
 
 
 @claim(NEVER)
-def batches_every_operation(devices):
+def batches_every_operation():
     """It gives every operation in the function a batch axis."""
     x, w = jnp.zeros((16, 3)), jnp.zeros(3)
     mapped = jax.vmap(lambda row, w: row + jnp.sin(w), in_axes=(0, None))
@@ -80,7 +80,7 @@ def batches_every_operation(devices):
 
 
 @claim(NEVER)
-def records_a_jaxpr_first(devices):
+def records_a_jaxpr_first():
     """It first turns the function into a jaxpr, and then transforms that."""
     x, w = jnp.arange(3.0), jnp.float32(2)
     mapped = jax.vmap(lambda x, w: x * float(w), in_axes=(0, None))
@@ -91,7 +91,7 @@ def records_a_jaxpr_first(devices):
 
 
 @claim(unchecked("the book's default target has neither"))
-def serves_accelerators(devices):
+def serves_accelerators():
     """What it makes is then optimized for GPUs and TPUs."""
     x, y = batch()
     traced = jax.jit(jax.vmap(dot)).trace(x, y)
@@ -101,18 +101,18 @@ def serves_accelerators(devices):
 
 
 @claim(HOLDS)
-def stays_on_one_device(devices):
+def stays_on_one_device():
     """By itself it does not spread work over several devices."""
-    x, y = jax.device_put(batch(), devices[0])
+    x, y = jax.device_put(batch(), jax.devices()[0])
     answer = jax.vmap(dot)(x, y)
     assert count_devices(answer) == 1
-    return f"{count_devices(answer)} device of {len(devices)}"
+    return f"{count_devices(answer)} device of {jax.device_count()}"
 
 
 @claim(changed("0.4.1"))
-def cannot_use_more(devices):
+def cannot_use_more():
     """`vmap` is for one device; for more there is `pmap`."""
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
+    mesh = jax.make_mesh((8,), ("rows",))
     x, y = jax.device_put(batch(), NamedSharding(mesh, P("rows")))
     answer = jax.jit(jax.vmap(dot))(x, y)
     assert count_devices(answer) == 8
@@ -120,7 +120,7 @@ def cannot_use_more(devices):
 
 
 @claim(HOLDS)
-def takes_all_rows_at_once(devices):
+def takes_all_rows_at_once():
     """On one device it lets the batch run in parallel."""
     x, y = batch()
     at_once, in_turn = (normalized_hlo(w(dot), x, y) for w in (jax.vmap, one_by_one))
@@ -129,7 +129,7 @@ def takes_all_rows_at_once(devices):
 
 
 @claim(HOLDS)
-def equals_batching_by_hand(devices):
+def equals_batching_by_hand():
     """Its results are those of a batch written by hand."""
     x, y = batch()
     programs = {normalized_hlo(f, x, y) for f in (jax.vmap(dot), by_hand)}
@@ -138,7 +138,7 @@ def equals_batching_by_hand(devices):
 
 
 @claim(NEVER)
-def equals_other_libraries(devices):
+def equals_other_libraries():
     """They are identical to the batched operations of NumPy, PyTorch or TensorFlow."""
     x = np.random.default_rng(0).random((1000, 100), dtype=np.float32)
     ours = np.asarray(jax.vmap(lambda row: jnp.exp(row).sum())(x))
@@ -149,7 +149,7 @@ def equals_other_libraries(devices):
 
 
 @claim(HOLDS)
-def needs_no_rewriting(devices):
+def needs_no_rewriting():
     """A model written for one example becomes one for a batch, without a change."""
     x, _ = batch()
     weights = {"w": jnp.arange(10.0).reshape(5, 2), "b": jnp.arange(2.0)}
@@ -163,17 +163,17 @@ def needs_no_rewriting(devices):
 
 
 @claim(HOLDS)
-def jit_makes_it_faster(devices):
+def jit_makes_it_faster():
     """`jit` around it makes it faster still."""
-    x, y = jax.device_put(batch(), devices[0])
+    x, y = jax.device_put(batch(), jax.devices()[0])
     plain, compiled = jax.vmap(dot), jax.jit(jax.vmap(dot))
     ratio = speedup(lambda: plain(x, y), lambda: compiled(x, y))
     assert ratio > 3
-    return f"{digits(ratio)} times, on 16 rows of 5"
+    return f"{count_text(ratio)} times, on 16 rows of 5"
 
 
 @claim(NEVER)
-def jit_makes_it_the_fastest(devices):
+def jit_makes_it_the_fastest():
     """`vmap` in `jit` is as efficient as can be."""
 
     def either(x):
@@ -188,10 +188,10 @@ def jit_makes_it_the_fastest(devices):
 
 
 @claim(HOLDS)
-def pmap_uses_all_devices(devices):
+def pmap_uses_all_devices():
     """`pmap` runs a function on several devices."""
     x, y = (a.reshape(8, 2, 5) for a in batch())
-    answer = jax.pmap(jax.vmap(dot), devices=devices)(x, y)
+    answer = jax.pmap(jax.vmap(dot))(x, y)
     assert count_devices(answer) == 8 and answer.shape == (8, 2)
     return f"{count_devices(answer)} devices"
 

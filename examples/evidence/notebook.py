@@ -21,13 +21,13 @@ from examples.evidence.then_and_now import (
     changed,
     claim,
     count_devices,
-    eight,
     first_line,
     raised,
     unchecked,
 )
 from examples.jit.ordering import NOTEBOOK_MS, dot, orders, outline
-from examples.jit.timing import digits, interleaved
+from examples.tools.text import count_text
+from examples.tools.timing import time_calls
 from examples.vmap.what_it_does import equations
 
 ROWS = 10_000_000
@@ -38,9 +38,8 @@ PRINTED += (-1.3696793, 2.744793, 1.7936493, -1.1743435)
 
 
 class Lab(NamedTuple):
-    """Eight devices, and two float32 arrays of the notebook's ten million rows."""
+    """Two float32 arrays of the notebook's ten million rows."""
 
-    devices: list
     v: jax.Array  # (10_000_000, 3)
     u: jax.Array  # (10_000_000, 3)
 
@@ -48,7 +47,7 @@ class Lab(NamedTuple):
 def lab(rows=ROWS):
     """Return a `Lab` with the notebook's numbers, or with fewer of them."""
     numbers = jax.random.normal(jax.random.PRNGKey(42), shape=(2 * rows, 3))
-    return Lab(eight(), numbers[:rows], numbers[rows:])
+    return Lab(numbers[:rows], numbers[rows:])
 
 
 def folded(lab):
@@ -64,14 +63,14 @@ def few():
 
 def jaxpr_of(way, lab):
     """Return the outline of what one order of `jit` and a map records for few rows."""
-    return outline(jax.make_jaxpr(orders(lab.devices)[way](dot))(*few()))
+    return outline(jax.make_jaxpr(orders()[way](dot))(*few()))
 
 
 def milliseconds(lab):
     """Return `{order: ms a call}`, at their best, for the orders the notebook timed."""
-    ways, rows = orders(lab.devices), few()
+    ways, rows = orders(), few()
     calls = {name: partial(ways[name](dot), *rows) for name in NOTEBOOK_MS}
-    timings = interleaved(calls, repeats=9, budget=4)
+    timings = time_calls(calls, rounds=9, seconds=1)
     return {name: 1e3 * timing.low for name, timing in timings.items()}
 
 
@@ -95,7 +94,7 @@ def asks_for_the_platform(lab):
 @claim(HOLDS, then="8 × TpuDevice, ids 0 to 7, process 0")
 def lists_eight_devices(lab):
     """`jax.local_devices()` lists eight devices of one process."""
-    devices = lab.devices
+    devices = jax.devices()
     assert [device.id for device in devices] == list(range(8))
     assert {device.process_index for device in devices} == {0}
     return f"8 × {devices[0].device_kind}, ids 0 to {devices[-1].id}, process 0"
@@ -134,7 +133,7 @@ def maps_all_rows_on_one(lab):
 )
 def refuses_too_many_rows(lab):
     """`pmap` over ten million rows asks for ten million devices."""
-    error = raised(jax.pmap(dot, devices=lab.devices), lab.v, lab.u)
+    error = raised(jax.pmap(dot), lab.v, lab.u)
     assert isinstance(error, ValueError)
     assert "cannot select an axis to squeeze out" in str(error)
     return first_line(error)
@@ -143,7 +142,7 @@ def refuses_too_many_rows(lab):
 @claim(HOLDS)
 def takes_no_more_than_devices(lab):
     """The mapped axis may be as long as there are local devices, or shorter."""
-    mapped = jax.pmap(jnp.negative, devices=lab.devices)
+    mapped = jax.pmap(jnp.negative)
     sizes = {n: count_devices(mapped(jnp.arange(float(n)))) for n in (1, 4, 8)}
     assert sizes == {1: 1, 4: 4, 8: 8}
     for more in (9, 16):
@@ -162,7 +161,7 @@ def folds_the_rows(lab):
 @claim(HOLDS, then="(8,)")
 def maps_a_block_each(lab):
     """`pmap(dot)` of the folded rows turns (d, ...) and (d, ...) into (d,)."""
-    answer = jax.pmap(dot, devices=lab.devices)(*folded(lab))
+    answer = jax.pmap(dot)(*folded(lab))
     assert answer.shape == (8,)  # each is a sum over a block: vdot flattens
     return str(answer.shape)
 
@@ -171,7 +170,7 @@ def maps_a_block_each(lab):
 def sees_no_mapped_axis(lab):
     """The function in `pmap` sees its block without the mapped axis."""
     seen = []
-    mapped = jax.pmap(lambda x: seen.append(x.shape) or x, devices=lab.devices)
+    mapped = jax.pmap(lambda x: seen.append(x.shape) or x)
     jax.eval_shape(mapped, folded(lab)[0])
     assert seen == [(ROWS // 8, 3)]
     return str(seen[0])
@@ -180,7 +179,7 @@ def sees_no_mapped_axis(lab):
 @claim(changed("0.8.0"), then="xla_pmap(reshape, reshape, dot_general)")
 def records_xla_pmap(lab):
     """The jaxpr of `pmap` is an equation of its own kind, `xla_pmap`."""
-    jaxpr = jax.make_jaxpr(jax.pmap(dot, devices=lab.devices))(*folded(lab))
+    jaxpr = jax.make_jaxpr(jax.pmap(dot))(*folded(lab))
     found = outline(jaxpr)
     assert "xla_pmap" not in found and found.startswith("jit(shard_map(")
     return found
@@ -191,7 +190,7 @@ def records_xla_pmap(lab):
 )
 def records_its_options(lab):
     """That equation keeps the options of `pmap` as they were given."""
-    jaxpr = jax.make_jaxpr(jax.pmap(dot, devices=lab.devices))(*few())
+    jaxpr = jax.make_jaxpr(jax.pmap(dot))(*few())
     [mapped] = [e for e in equations(jaxpr) if e.primitive.name == "shard_map"]
     assert not {"axis_size", "in_axes", "global_arg_shapes"} & set(mapped.params)
     assert {"mesh", "in_specs", "out_specs"} <= set(mapped.params)
@@ -201,7 +200,7 @@ def records_its_options(lab):
 @claim(HOLDS, then="2 × reshape to (3750000,)")
 def reshapes_in_vdot(lab):
     """Inside, `vdot` flattens each block by a reshape."""
-    jaxpr = jax.make_jaxpr(jax.pmap(dot, devices=lab.devices))(*folded(lab))
+    jaxpr = jax.make_jaxpr(jax.pmap(dot))(*folded(lab))
     sizes = [e.params.get("new_sizes") for e in equations(jaxpr)]
     sizes = [size for size in sizes if size]
     assert sizes == [(3 * ROWS // 8,)] * 2
@@ -211,7 +210,7 @@ def reshapes_in_vdot(lab):
 @claim(HOLDS)
 def avoids_the_reshape(lab):
     """`pmap(vmap(dot))` has no such reshape."""
-    mapped = jax.pmap(jax.vmap(dot), devices=lab.devices)
+    mapped = jax.pmap(jax.vmap(dot))
     found = outline(jax.make_jaxpr(mapped)(*folded(lab)))
     assert "reshape" not in found and "dot_general" in found
     return found
@@ -220,7 +219,7 @@ def avoids_the_reshape(lab):
 @claim(HOLDS, then="(8, 1250000)")
 def maps_rows_of_blocks(lab):
     """`pmap(vmap(dot))` returns the product of each row, a block on each device."""
-    answer = jax.pmap(jax.vmap(dot), devices=lab.devices)(*folded(lab))
+    answer = jax.pmap(jax.vmap(dot))(*folded(lab))
     assert answer.shape == (8, ROWS // 8) and count_devices(answer) == 8
     return str(answer.shape)
 
@@ -228,7 +227,7 @@ def maps_rows_of_blocks(lab):
 @claim(changed("0.4.1"), then="jax.interpreters.pxla._ShardedDeviceArray")
 def has_a_type_of_its_own(lab):
     """What `pmap` returns has a type of its own."""
-    answer = jax.pmap(dot, devices=lab.devices)(*few())
+    answer = jax.pmap(dot)(*few())
     assert type(answer) is type(jnp.zeros(8))
     assert not hasattr(jax.interpreters.pxla, "_ShardedDeviceArray")
     return f"{type(answer).__name__}, the type of every array"
@@ -237,7 +236,7 @@ def has_a_type_of_its_own(lab):
 @claim(HOLDS)
 def is_one_array_on_eight(lab):
     """It is one array to look at, and lies on all devices."""
-    answer = jax.pmap(dot, devices=lab.devices)(*few())
+    answer = jax.pmap(dot)(*few())
     pieces = [shard.data.shape for shard in answer.addressable_shards]
     assert answer.shape == (8,) and pieces == [(1,)] * 8
     return f"{answer.shape}, in {len(pieces)} pieces of {pieces[0]}"
@@ -246,7 +245,7 @@ def is_one_array_on_eight(lab):
 @claim(changed("0.4.1"))
 def gathers_for_other_functions(lab):
     """A function without `pmap` moves it to one device before it computes."""
-    answer = jax.pmap(dot, devices=lab.devices)(*few())
+    answer = jax.pmap(dot)(*few())
     after = [answer + 1, jnp.sort(answer), jax.jit(jnp.sin)(answer)]
     assert [count_devices(x) for x in after] == [8, 8, 8]
     return "`+ 1`, `sort` and `jit(sin)` leave it on 8 devices"
@@ -255,10 +254,10 @@ def gathers_for_other_functions(lab):
 @claim(OTHER_MACHINE, then="51.5 ms ± 1.4 ms")
 def takes_so_long(lab):
     """`pmap(vmap(dot))` takes this long for the ten million rows."""
-    call = partial(jax.pmap(jax.vmap(dot), devices=lab.devices), *folded(lab))
-    timing = interleaved({"call": call}, repeats=3, budget=5)["call"]
+    call = partial(jax.pmap(jax.vmap(dot)), *folded(lab))
+    timing = time_calls({"call": call}, rounds=3)["call"]
     assert timing.low > 0
-    return f"{digits(1e3 * timing.median)} ms on {lab.devices[0].device_kind}"
+    return f"{count_text(1e3 * timing.median)} ms on {jax.devices()[0].device_kind}"
 
 
 @claim(changed("0.5.0"), then="0.51048726, -0.7174605, -0.20105815, …")
@@ -275,7 +274,7 @@ def draws_these_numbers(lab):
 def agrees_with_vmap(lab):
     """`pmap` prints the numbers that `vmap` prints."""
     rows = few()
-    mapped = jax.pmap(dot, devices=lab.devices)(*rows)
+    mapped = jax.pmap(dot)(*rows)
     difference = float(abs(np.asarray(mapped) - jax.vmap(dot)(*rows)).max())
     assert difference < 1e-3
     return f"the largest difference is {difference:.0e}" if difference else "the same"
@@ -284,7 +283,7 @@ def agrees_with_vmap(lab):
 @claim(changed("0.4.1"), then="ShardedDeviceArray([ 0.51048726, …")
 def prints_its_type(lab):
     """`pmap` prints its answer as a `ShardedDeviceArray`."""
-    text = repr(jax.pmap(dot, devices=lab.devices)(*few()))
+    text = repr(jax.pmap(dot)(*few()))
     assert text.startswith("Array(")
     return text.partition(",")[0] + ", …"
 
@@ -293,7 +292,7 @@ def prints_its_type(lab):
 def runs_in_every_order(lab):
     """`jit(vmap)`, `jit(pmap)`, `pmap(jit)` and `pmap` alone all run."""
     rows, expected = few(), jax.vmap(dot)(*few())
-    answers = [orders(lab.devices)[name](dot)(*rows) for name in NOTEBOOK_MS]
+    answers = [orders()[name](dot)(*rows) for name in NOTEBOOK_MS]
     assert all(np.allclose(answer, expected, atol=1e-3) for answer in answers)
     return f"{len(answers)} orders, the same {len(expected)} numbers"
 
@@ -303,7 +302,7 @@ def times_jit_of_vmap(lab):
     """A call of `jit(vmap(dot))` for eight rows takes this long."""
     times = milliseconds(lab)
     assert min(times, key=times.get) == "jit(vmap)"
-    return f"{digits(1e3 * times['jit(vmap)'])} µs"
+    return f"{count_text(1e3 * times['jit(vmap)'])} µs"
 
 
 @claim(OTHER_MACHINE, then="47.4 ms ± 22.7 ms")
@@ -311,7 +310,7 @@ def times_jit_of_pmap(lab):
     """A call of `jit(pmap(dot))` takes this long."""
     times = milliseconds(lab)
     assert times["jit(pmap)"] > 3 * times["jit(vmap)"]
-    return f"{digits(times['jit(pmap)'])} ms"
+    return f"{count_text(times['jit(pmap)'])} ms"
 
 
 @claim(OTHER_MACHINE, then="37.1 ms ± 924 µs")
@@ -319,7 +318,7 @@ def times_pmap_of_jit(lab):
     """A call of `pmap(jit(dot))` takes this long."""
     times = milliseconds(lab)
     assert times["pmap(jit)"] > 3 * times["jit(vmap)"]
-    return f"{digits(times['pmap(jit)'])} ms"
+    return f"{count_text(times['pmap(jit)'])} ms"
 
 
 @claim(OTHER_MACHINE, then="24.5 ms ± 4.04 ms")
@@ -327,7 +326,7 @@ def times_pmap(lab):
     """A call of `pmap(dot)` takes this long."""
     times = milliseconds(lab)
     assert times["pmap"] > 3 * times["jit(vmap)"]
-    return f"{digits(times['pmap'])} ms"
+    return f"{count_text(times['pmap'])} ms"
 
 
 @claim(HOLDS, then="10 to 20 times")
@@ -336,7 +335,7 @@ def finds_one_device_fastest(lab):
     times = milliseconds(lab)
     ratios = [times[name] / times["jit(vmap)"] for name in times if "pmap" in name]
     assert min(ratios) > 3
-    return f"{digits(min(ratios))} to {digits(max(ratios))} times"
+    return f"{count_text(min(ratios))} to {count_text(max(ratios))} times"
 
 
 @claim(changed("0.8.0"), then="47.4 ms, not 24.5 ms")
@@ -344,7 +343,7 @@ def finds_jit_of_pmap_slower(lab):
     """`jit` around `pmap` makes it slower."""
     assert jaxpr_of("jit(pmap)", lab) == f"jit({jaxpr_of('pmap', lab)})"
     times = milliseconds(lab)
-    ratio = digits(times["jit(pmap)"] / times["pmap"])
+    ratio = count_text(times["jit(pmap)"] / times["pmap"])
     return f"`pmap` has a `jit` of its own, and this is one more: {ratio} times"
 
 
@@ -354,7 +353,7 @@ def finds_pmap_of_jit_slower(lab):
     inner = jaxpr_of("pmap(jit)", lab).replace("jit(dot_general)", "dot_general")
     assert inner == jaxpr_of("pmap", lab)
     times = milliseconds(lab)
-    ratio = digits(times["pmap(jit)"] / times["pmap"])
+    ratio = count_text(times["pmap(jit)"] / times["pmap"])
     return f"the same operations, one of them in a `jit`: {ratio} times"
 
 

@@ -49,7 +49,7 @@ def words(jaxpr):
 
 
 @claim(HOLDS)
-def maps_in_turn(devices):
+def maps_in_turn():
     """`jax.lax.map` takes one element after the other."""
     found = facts(one_by_one, dot, *batch())
     assert found.scans == 1
@@ -57,7 +57,7 @@ def maps_in_turn(devices):
 
 
 @claim(NEVER)
-def runs_elements_in_parallel(devices):
+def runs_elements_in_parallel():
     """`vmap` runs the elements in parallel."""
     found = facts(jax.vmap, dot, *batch())
     hlo = normalized_hlo(jax.vmap(dot), *batch())
@@ -66,7 +66,7 @@ def runs_elements_in_parallel(devices):
 
 
 @claim(NEVER)
-def chooses_a_number(devices):
+def chooses_a_number():
     """It chooses a number of processes to run at the same time."""
     known = set(inspect.signature(jax.vmap).parameters)
     assert {"in_axes", "out_axes", "axis_size"} <= known
@@ -77,9 +77,9 @@ def chooses_a_number(devices):
 
 
 @claim(changed("0.4.1"))
-def cannot_be_influenced(devices):
+def cannot_be_influenced():
     """Nothing about it is parallel, so there is nothing for a user to influence."""
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
+    mesh = jax.make_mesh((8,), ("rows",))
     counts = []
     for spec in (P(), P("rows")):
         x, y = jax.device_put(batch(), NamedSharding(mesh, spec))
@@ -90,7 +90,7 @@ def cannot_be_influenced(devices):
 
 
 @claim(HOLDS)
-def becomes_a_batched_function(devices):
+def becomes_a_batched_function():
     """It turns a function of one element into one of a batch."""
     mapped = jax.vmap(dot)
     shapes = jax.eval_shape(dot, *pairs(1)[0], *pairs(1)[1]).shape
@@ -100,7 +100,7 @@ def becomes_a_batched_function(devices):
 
 
 @claim(HOLDS, then="[1.3567398 2.1908383 1.6315514]")
-def prints_the_loop(devices):
+def prints_the_loop():
     """The answer's loop over three pairs of rows prints these products."""
     answer = reference(dot)(*pairs())
     assert np.allclose(answer, PRINTED, rtol=1e-6)
@@ -108,7 +108,7 @@ def prints_the_loop(devices):
 
 
 @claim(HOLDS, then="[1.3567398 2.1908383 1.6315514]")
-def prints_the_map(devices):
+def prints_the_map():
     """`vmap` prints the same, by design."""
     answer = jax.vmap(dot)(*pairs())
     assert np.allclose(answer, PRINTED, rtol=1e-6)
@@ -117,7 +117,7 @@ def prints_the_map(devices):
 
 
 @claim(changed("0.10.2", at_latest=True), then="19 equations, the last a concatenate")
-def records_a_long_loop(devices):
+def records_a_long_loop():
     """The loop records 19 equations: slices, squeezes, products, a concatenate."""
     found = words(jax.make_jaxpr(reference(dot))(*pairs()))
     assert found.count("dot_general") == 3 and found[-1] == "stack" and len(found) < 19
@@ -125,7 +125,7 @@ def records_a_long_loop(devices):
 
 
 @claim(HOLDS)
-def grows_with_the_batch(devices):
+def grows_with_the_batch():
     """The loop is as long as the batch, and `vmap` is not."""
     loops = [words(jax.make_jaxpr(reference(dot))(*pairs(n))) for n in (3, 30)]
     maps = [words(jax.make_jaxpr(jax.vmap(dot))(*pairs(n))) for n in (3, 30)]
@@ -135,7 +135,7 @@ def grows_with_the_batch(devices):
 
 
 @claim(HOLDS, then="dot_general, (([1], [1]), ([0], [0]))")
-def records_one_product(devices):
+def records_one_product():
     """The mapped function is one `dot_general` with a batch axis."""
     [found] = equations(jax.make_jaxpr(jax.vmap(dot))(*pairs()))
     numbers = found.params["dimension_numbers"]
@@ -144,7 +144,7 @@ def records_one_product(devices):
 
 
 @claim(changed("0.10.2", at_latest=True), then="dimension_numbers")
-def prints_its_options(devices):
+def prints_its_options():
     """Its equation prints no option but the dimensions."""
     text = str(jax.make_jaxpr(jax.vmap(dot))(*pairs()))
     assert "dimension_numbers" in text and "preferred_element_type" in text
@@ -152,14 +152,14 @@ def prints_its_options(devices):
 
 
 @claim(HOLDS)
-def adds_no_parallelism(devices):
+def adds_no_parallelism():
     """With a larger function, too, `vmap` adds nothing that is parallel."""
 
     def layers(row, weights):
         return lax.fori_loop(0, 3, lambda _, row: jnp.tanh(weights @ row), row)
 
     mapped = jax.vmap(layers, in_axes=(0, None))
-    rows, weights = jax.device_put((jnp.ones((16, 5)), jnp.eye(5)), devices[0])
+    rows, weights = jax.device_put((jnp.ones((16, 5)), jnp.eye(5)), jax.devices()[0])
     found = {e.primitive.name for e in equations(jax.make_jaxpr(mapped)(rows, weights))}
     assert not found & {"shard_map", "psum", "all_gather", "ppermute"}
     assert count_devices(mapped(rows, weights)) == 1
@@ -167,7 +167,7 @@ def adds_no_parallelism(devices):
 
 
 @claim(NEVER)
-def is_always_efficient(devices):
+def is_always_efficient():
     """Whatever the function, what comes out is an efficient batch."""
 
     def countdown(n):

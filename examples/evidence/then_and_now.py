@@ -18,7 +18,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from examples.jit.timing import interleaved
+from examples.tools.timing import time_calls
 
 
 class Verdict(NamedTuple):
@@ -59,20 +59,15 @@ def claim(verdict, then=""):
     return lambda proof: Claim(proof.__doc__, then, verdict, proof)
 
 
-def eight():
-    """Return eight devices: those of the build, or simulated ones."""
-    return (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
-
-
-def run(claims, given=None):
-    """Run each claim's proof on `given`, or eight devices; return what happens now.
+def run(claims, *given):
+    """Run each claim's proof on what is `given`; return what happens now.
 
     A proof asserts. Raises AssertionError, with the claim, where one objects.
     """
-    found, given = [], given or eight()
+    found = []
     for number, one in enumerate(claims, 1):
         try:
-            now = one.proof(given)
+            now = one.proof(*given)
         except AssertionError as error:
             words = f"claim {number}, {one.says!r}, is not {one.verdict.kind!r} {error}"
             raise AssertionError(words) from error
@@ -111,7 +106,7 @@ def speedup(slow, fast):
 
     Lower quartiles are compared: what disturbs a machine only ever makes it slower.
     """
-    timings = interleaved({"slow": slow, "fast": fast}, repeats=9, budget=4)
+    timings = time_calls({"slow": slow, "fast": fast}, rounds=9, seconds=1)
     return timings["slow"].low / timings["fast"].low
 
 
@@ -121,18 +116,20 @@ def count_devices(x):
 
 
 @claim(HOLDS)
-def answers_alone(devices):
+def answers_alone():
     """`vmap` leaves its answer on one device."""
-    answer = jax.vmap(jnp.sin)(jax.device_put(jnp.zeros(8), devices[0]))
+    answer = jax.vmap(jnp.sin)(jax.device_put(jnp.zeros(8), jax.devices()[0]))
     assert count_devices(answer) == 1
-    return f"{count_devices(answer)} device of {len(devices)}"
+    return f"{count_devices(answer)} device of {jax.device_count()}"
 
 
 @claim(HOLDS)
-def answers_everywhere(devices):
+def answers_everywhere():
     """`vmap` spreads its answer over all devices."""
-    answer = jax.vmap(jnp.sin)(jax.device_put(jnp.zeros(8), devices[0]))
-    assert count_devices(answer) == len(devices), f"on {count_devices(answer)} device"
+    answer = jax.vmap(jnp.sin)(jax.device_put(jnp.zeros(8), jax.devices()[0]))
+    assert count_devices(answer) == jax.device_count(), (
+        f"on {count_devices(answer)} device"
+    )
     return "all devices"
 
 
@@ -153,5 +150,6 @@ def main():
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

@@ -25,8 +25,9 @@ from examples.evidence.then_and_now import (
     speedup,
     unchecked,
 )
-from examples.jit.ordering import dot, traces
-from examples.jit.timing import digits
+from examples.jit.ordering import dot
+from examples.tools.text import count_text
+from examples.tools.tracing import traces
 from examples.vmap.what_it_does import batch, reference
 
 
@@ -36,90 +37,85 @@ def table():
 
 
 @claim(changed("0.2.7"))
-def leads_with_the_mapped_axis(devices):
+def leads_with_the_mapped_axis():
     """`pmap` always puts the mapped axis first, as `vmap` does with `out_axes=0`."""
-    shapes = [
-        jax.pmap(jnp.negative, out_axes=axis, devices=devices)(table()).shape
-        for axis in (0, 1)
-    ]
+    shapes = [jax.pmap(jnp.negative, out_axes=axis)(table()).shape for axis in (0, 1)]
     assert shapes == [(8, 3), (3, 8)]
     return f"{shapes[0]}, or {shapes[1]} with `out_axes=1`"
 
 
 @claim(HOLDS)
-def maps_purely(devices):
+def maps_purely():
     """`pmap` can map a function whose rows never meet."""
-    answer = jax.pmap(jnp.sum, devices=devices)(table())
+    answer = jax.pmap(jnp.sum)(table())
     assert np.array_equal(answer, table().sum(axis=1))
     return f"{table().shape} becomes {answer.shape}"
 
 
 @claim(HOLDS)
-def talks_by_collectives(devices):
+def talks_by_collectives():
     """Its function can also hear from the other devices, by collectives."""
 
     def share(row):
         return row / lax.psum(row, "rows")
 
-    answer = jax.pmap(share, axis_name="rows", devices=devices)(1 + table())
+    answer = jax.pmap(share, axis_name="rows")(1 + table())
     assert np.allclose(answer.sum(axis=0), 1)
     return f"each column of {answer.shape} adds up to 1"
 
 
 @claim(HOLDS)
-def runs_one_program(devices):
+def runs_one_program():
     """All devices run one program, each on its own data."""
-    places = jax.pmap(
-        lambda row: lax.axis_index("rows") + 0 * row, "rows", devices=devices
-    )
+    places = jax.pmap(lambda row: lax.axis_index("rows") + 0 * row, "rows")
     answer = places(jnp.zeros(8))
-    seen = traces(lambda f: jax.pmap(f, devices=devices), table(), table(), calls=1)
+    seen = traces(lambda f: jax.pmap(f)(table()))
     assert answer.tolist() == list(range(8)) and seen == 1
     return f"{seen} trace of Python for {count_devices(answer)} devices"
 
 
 @claim(HOLDS)
-def layers_with_jit(devices):
+def layers_with_jit():
     """`pmap` can be used with `jit`."""
-    mapped = jax.pmap(jax.jit(jnp.sum), devices=devices)
+    mapped = jax.pmap(jax.jit(jnp.sum))
     assert np.array_equal(jax.jit(mapped)(table()), table().sum(axis=1))
     return "`jit(pmap(jit(sum)))` is `sum` of each row"
 
 
 @claim(HOLDS)
-def layers_with_grad(devices):
+def layers_with_grad():
     """`pmap` can be used with `grad`."""
-    inside = jax.pmap(jax.grad(lambda row: (row**2).sum()), devices=devices)
-    outside = jax.grad(lambda x: jax.pmap(jnp.sum, devices=devices)(x**2).sum())
+    inside = jax.pmap(jax.grad(lambda row: (row**2).sum()))
+    outside = jax.grad(lambda x: jax.pmap(jnp.sum)(x**2).sum())
     assert np.array_equal(inside(table()), outside(table()))
     assert np.array_equal(inside(table()), 2 * table())
     return "inside and outside, the same gradients"
 
 
 @claim(HOLDS)
-def layers_with_vmap(devices):
+def layers_with_vmap():
     """`pmap` can be used with `vmap`."""
     blocks = jnp.arange(48.0).reshape(8, 2, 3)
-    answer = jax.pmap(jax.vmap(jnp.sum), devices=devices)(blocks)
+    answer = jax.pmap(jax.vmap(jnp.sum))(blocks)
     assert np.array_equal(answer, blocks.sum(axis=2))
     return f"{blocks.shape} becomes {answer.shape}"
 
 
 @claim(changed("0.10.2", at_latest=True))
-def layers_with_itself(devices):
+def layers_with_itself():
     """A `pmap` can stand in a `pmap`."""
-    inner = jax.pmap(jnp.negative, devices=devices)
-    error = raised(jax.pmap(inner, devices=devices), jnp.zeros((2, 4)))
+    inner = jax.pmap(jnp.negative)
+    error = raised(jax.pmap(inner), jnp.zeros((2, 4)))
     assert isinstance(error, ValueError) and "context mesh" in str(error)
     return first_line(error, most=60)
 
 
 @claim(changed("0.4.4"), then="jax.pjit")
-def has_pjit(devices):
+def has_pjit():
     """For several devices, `pjit` compiles what `jit` compiles for one."""
     error = raised(getattr, jax, "pjit")
     assert isinstance(error, AttributeError)
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
+    mesh = jax.make_mesh((8,), ("rows",))
     split = NamedSharding(mesh, P("rows"))
     answer = jax.jit(jnp.negative, out_shardings=split)(table())
     assert count_devices(answer) == 8
@@ -127,20 +123,20 @@ def has_pjit(devices):
 
 
 @claim(unchecked("other programs hold this machine's cores, too"))
-def uses_several_cores(devices):
+def uses_several_cores():
     """XLA may use several cores for an operation, a mapped one as well."""
-    x = jax.device_put(jnp.ones((16, 256, 256)), devices[0])
+    x = jax.device_put(jnp.ones((16, 256, 256)), jax.devices()[0])
     mapped = jax.jit(jax.vmap(jnp.matmul))
     assert count_devices(mapped(x, x).block_until_ready()) == 1
     start = time.perf_counter(), time.process_time()
     for _ in range(10):
         mapped(x, x).block_until_ready()
     wall, busy = time.perf_counter() - start[0], time.process_time() - start[1]
-    return f"{digits(busy / wall)} of {os.cpu_count()} cores busy, for one device"
+    return f"{count_text(busy / wall)} of {os.cpu_count()} cores busy, for one device"
 
 
 @claim(HOLDS)
-def says_nothing_of_devices(devices):
+def says_nothing_of_devices():
     """Nothing in `vmap` itself asks for parallel work."""
     text = jax.jit(jax.vmap(dot)).lower(*batch()).as_text()
     assert "num_partitions = 1 " in text and "num_replicas = 1 " in text
@@ -148,17 +144,17 @@ def says_nothing_of_devices(devices):
 
 
 @claim(HOLDS)
-def differs_from_a_pool(devices):
+def differs_from_a_pool():
     """`pmap` is neither a `vmap` nor a pool of processes."""
     seen = []
-    mapped = jax.pmap(lambda row: seen.append(os.getpid()) or row, devices=devices)
+    mapped = jax.pmap(lambda row: seen.append(os.getpid()) or row)
     answer = mapped(table())
     assert seen == [os.getpid()] and count_devices(answer) == 8
     return f"{len(seen)} call, in this process, for {count_devices(answer)} devices"
 
 
 @claim(HOLDS)
-def needs_no_broadcasting(devices):
+def needs_no_broadcasting():
     """With `vmap` nobody adds axes by hand."""
     x, y = jnp.arange(3.0), jnp.arange(4.0)
     outer = jax.vmap(jax.vmap(jnp.subtract, (None, 0)), (0, None))
@@ -167,7 +163,7 @@ def needs_no_broadcasting(devices):
 
 
 @claim(HOLDS)
-def composes(devices):
+def composes():
     """`vmap` composes with `jit` and `grad`."""
     gradients = jax.jit(jax.vmap(jax.grad(lambda w, row: (w * row).sum()), (None, 0)))
     answer = gradients(jnp.ones(3), table())
@@ -176,7 +172,7 @@ def composes(devices):
 
 
 @claim(HOLDS)
-def obeys_in_and_out_axes(devices):
+def obeys_in_and_out_axes():
     """`in_axes` and `out_axes` say which axis is the batch."""
     total = jax.vmap(jnp.cumsum, in_axes=1, out_axes=1)(table())
     assert np.array_equal(total, jnp.cumsum(table(), axis=0))
@@ -184,9 +180,9 @@ def obeys_in_and_out_axes(devices):
 
 
 @claim(HOLDS)
-def beats_a_loop(devices):
+def beats_a_loop():
     """It is much faster than a loop in Python."""
-    x, y = jax.device_put(batch(rows=40), devices[0])
+    x, y = jax.device_put(batch(rows=40), jax.devices()[0])
     mapped, loop = jax.jit(jax.vmap(dot)), reference(dot)
     assert np.array_equal(mapped(x, y), loop(x, y))
     ratio = speedup(lambda: loop(x, y), lambda: mapped(x, y))

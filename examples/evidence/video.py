@@ -26,15 +26,15 @@ from examples.evidence.then_and_now import (
     speedup,
     unchecked,
 )
-from examples.jit.ordering import traces
-from examples.jit.timing import digits
+from examples.tools.text import count_text
+from examples.tools.tracing import traces
 
 PLATFORMS = ("cpu", "cuda", "tpu")
 
 
-def blocks(devices):
+def blocks():
     """Return a mesh of 4 x 2 devices and two matrices, (8, 16) and (16, 4), on it."""
-    mesh = jax.make_mesh((4, 2), ("rows", "inner"), devices=devices)
+    mesh = jax.make_mesh((4, 2), ("rows", "inner"))
     a = jnp.arange(128.0).reshape(8, 16) % 7
     b = jnp.arange(64.0).reshape(16, 4) % 5
     specs = P("rows", "inner"), P("inner", None)
@@ -62,7 +62,7 @@ def lowered(fn, *args):
 
 
 @claim(HOLDS)
-def resembles_numpy(devices):
+def resembles_numpy():
     """`jax.numpy` is an API like NumPy's."""
     names = [n for n in np.__all__ if callable(getattr(np, n))]
     names = [n for n in names if not isinstance(getattr(np, n), type)]
@@ -72,7 +72,7 @@ def resembles_numpy(devices):
 
 
 @claim(NEVER)
-def leaves_eager_execution(devices):
+def leaves_eager_execution():
     """JAX compiles, where NumPy executes line by line."""
     seen = []
 
@@ -87,7 +87,7 @@ def leaves_eager_execution(devices):
 
 
 @claim(HOLDS)
-def gains_by_compiling(devices):
+def gains_by_compiling():
     """To compile by `jit` brings a significant gain in speed."""
 
     def chain(x):
@@ -95,14 +95,14 @@ def gains_by_compiling(devices):
             x = x * 0.5 + 1
         return x
 
-    x, compiled = jax.device_put(jnp.ones(1000), devices[0]), jax.jit(chain)
+    x, compiled = jax.device_put(jnp.ones(1000), jax.devices()[0]), jax.jit(chain)
     ratio = speedup(lambda: chain(x), lambda: compiled(x))
     assert ratio > 3
-    return f"{digits(ratio)} times, for 40 small operations"
+    return f"{count_text(ratio)} times, for 40 small operations"
 
 
 @claim(NEVER)
-def compiles_numpy_code(devices):
+def compiles_numpy_code():
     """`jit` compiles code in Python and NumPy."""
     error = raised(jax.jit(lambda x: np.sin(x)), jnp.ones(3))
     assert isinstance(error, jax.errors.TracerArrayConversionError)
@@ -111,7 +111,7 @@ def compiles_numpy_code(devices):
 
 
 @claim(HOLDS)
-def keeps_arrays_as_they_are(devices):
+def keeps_arrays_as_they_are():
     """An array cannot be changed in place."""
     x = jnp.zeros(3)
     error = raised(x.__setitem__, 0, 1)
@@ -121,7 +121,7 @@ def keeps_arrays_as_they_are(devices):
 
 
 @claim(changed("0.10.2", at_latest=True))
-def keeps_everything_as_it_is(devices):
+def keeps_everything_as_it_is():
     """Nothing in JAX can be changed in place."""
 
     @jax.jit
@@ -135,7 +135,7 @@ def keeps_everything_as_it_is(devices):
 
 
 @claim(HOLDS)
-def wants_a_key(devices):
+def wants_a_key():
     """Random numbers want a key, and the same key gives the same numbers."""
     first, again = (jax.random.normal(jax.random.key(7), (4,)) for _ in range(2))
     other = jax.random.normal(jax.random.key(8), (4,))
@@ -145,7 +145,7 @@ def wants_a_key(devices):
 
 
 @claim(changed("0.5.0"))
-def reproduces_for_ever(devices):
+def reproduces_for_ever():
     """With explicit keys, results can be reproduced."""
     now = jax.random.normal(jax.random.key(42), (4,))
     with jax.threefry_partitionable(False):
@@ -155,38 +155,38 @@ def reproduces_for_ever(devices):
 
 
 @claim(HOLDS)
-def vectorizes_by_itself(devices):
+def vectorizes_by_itself():
     """`vmap` takes a function to batches, without a loop."""
     x = jnp.arange(24.0).reshape(8, 3)
-    seen = traces(jax.vmap, x, x, calls=1)
+    seen = traces(lambda f: jax.vmap(f)(x))
     assert seen == 1 and np.array_equal(jax.vmap(jnp.sum)(x), x.sum(axis=1))
     return f"{seen} call for {len(x)} rows"
 
 
 @claim(HOLDS)
-def trains_on_parts(devices):
+def trains_on_parts():
     """`pmap` is for data parallelism: one model, and a part of the data on each."""
     x, w = jnp.arange(16.0).reshape(8, 2), jnp.float32(3)
 
     def slope(w, part):
         return lax.pmean(jax.grad(lambda w: (w * part).mean())(w), "rows")
 
-    mapped = jax.pmap(slope, "rows", in_axes=(None, 0), devices=devices)
+    mapped = jax.pmap(slope, "rows", in_axes=(None, 0))
     assert mapped(w, x).tolist() == [x.mean()] * 8
     return f"8 devices agree on the gradient of all data, {float(mapped(w, x)[0])}"
 
 
 @claim(NEVER, then="shardmap")
-def calls_it_shardmap(devices):
+def calls_it_shardmap():
     """The map with manual control is called `shardmap`."""
     assert not hasattr(jax, "shardmap") and callable(jax.shard_map)
     return "`jax.shard_map`"
 
 
 @claim(HOLDS)
-def sees_one_shard(devices):
+def sees_one_shard():
     """Its function is written for what one device holds."""
-    mesh, a, b = blocks(devices)
+    mesh, a, b = blocks()
     seen = []
     spied = product(mesh, lambda a, b: seen.append((a.shape, b.shape)) or block(a, b))
     jax.eval_shape(spied, a, b)
@@ -195,9 +195,9 @@ def sees_one_shard(devices):
 
 
 @claim(HOLDS)
-def says_what_is_sent(devices):
+def says_what_is_sent():
     """Its function says itself what the devices send, by collectives."""
-    mesh, a, b = blocks(devices)
+    mesh, a, b = blocks()
     text = jax.jit(product(mesh)).lower(a, b).compile().as_text()
     quiet = jax.shard_map(
         jnp.negative, mesh=mesh, in_specs=P("rows"), out_specs=P("rows")
@@ -209,19 +209,19 @@ def says_what_is_sent(devices):
 
 
 @claim(HOLDS)
-def is_finer_than_pmap(devices):
+def is_finer_than_pmap():
     """It is finer-grained than `pmap`."""
-    mesh, a, b = blocks(devices)
+    mesh, a, b = blocks()
     assert product(mesh)(a, b).sharding.spec == P("rows", None)
-    nested = jax.pmap(jax.pmap(jnp.negative, devices=devices), devices=devices)
+    nested = jax.pmap(jax.pmap(jnp.negative))
     assert isinstance(raised(nested, jnp.zeros((4, 2))), ValueError)
     return "two mesh axes, a sum over one of them; `pmap` has one axis"
 
 
 @claim(HOLDS)
-def partitions_by_itself(devices):
+def partitions_by_itself():
     """In `jit` the compiler splits the work, and adds the communication."""
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
+    mesh = jax.make_mesh((8,), ("rows",))
     x = jax.device_put(jnp.arange(24.0).reshape(8, 3), NamedSharding(mesh, P("rows")))
     compiled = jax.jit(lambda x: x.sum()).lower(x).compile().as_text()
     assert "num_partitions=8" in compiled and " all-reduce" in compiled
@@ -229,18 +229,18 @@ def partitions_by_itself(devices):
 
 
 @claim(HOLDS)
-def works_in_jit(devices):
+def works_in_jit():
     """`shard_map` can be used in `jit`."""
-    mesh, a, b = blocks(devices)
+    mesh, a, b = blocks()
     answer = jax.jit(lambda a, b: jnp.tanh(product(mesh)(a, b) * 0))(a, b)
     assert answer.shape == (8, 4) and not answer.any()
     return "in a function beside operations that the compiler splits"
 
 
 @claim(HOLDS)
-def leaves_some_axes(devices):
+def leaves_some_axes():
     """Some mesh axes can be manual, and the rest be left to the compiler."""
-    mesh, a, _ = blocks(devices)
+    mesh, a, _ = blocks()
     seen = []
     mapped = jax.shard_map(
         lambda a: seen.append(a.shape) or 2 * a,
@@ -255,9 +255,9 @@ def leaves_some_axes(devices):
 
 
 @claim(HOLDS)
-def runs_eagerly(devices):
+def runs_eagerly():
     """It can run eagerly, which makes it easier to debug."""
-    mesh, a, _ = blocks(devices)
+    mesh, a, _ = blocks()
     specs = {"in_specs": P("rows", "inner"), "out_specs": P("rows", "inner")}
     texts = []
     jax.shard_map(lambda a: texts.append(str(a)) or a, mesh=mesh, **specs)(a)
@@ -271,27 +271,28 @@ def runs_eagerly(devices):
 
 
 @claim(HOLDS)
-def needs_eight_devices(devices):
+def needs_eight_devices():
     """The example wants eight devices."""
-    error = raised(blocks, devices[:4])
+    four = jax.devices()[:4]
+    error = raised(lambda: jax.make_mesh((4, 2), ("rows", "inner"), devices=four))
     assert isinstance(error, ValueError)
-    assert blocks(devices)[0].size == 8
+    assert blocks()[0].size == 8
     return f"with four: {type(error).__name__}"
 
 
 @claim(HOLDS)
-def multiplies_by_blocks(devices):
+def multiplies_by_blocks():
     """A product of blocks on each device, and a sum over devices, are the matmul."""
-    mesh, a, b = blocks(devices)
+    mesh, a, b = blocks()
     answer = jax.jit(product(mesh))(a, b)
     assert np.array_equal(answer, np.asarray(a) @ np.asarray(b))
     return f"{a.shape} @ {b.shape} is {answer.shape}, as NumPy has it"
 
 
 @claim(HOLDS)
-def draws_the_sharding(devices):
+def draws_the_sharding():
     """`jax.debug.visualize_array_sharding` shows what lies where."""
-    _, a, _ = blocks(devices)
+    _, a, _ = blocks()
     if find_spec("rich"):
         assert jax.debug.visualize_array_sharding(a) is None
         return "a table of devices"
@@ -301,7 +302,7 @@ def draws_the_sharding(devices):
 
 
 @claim(unchecked("a build has one kind of device; this one only lowers for three"))
-def runs_everywhere(devices):
+def runs_everywhere():
     """One and the same code runs on CPUs, GPUs and TPUs."""
     found = lowered(
         jax.vmap(lambda a, b: jnp.tanh(a @ b)), *([jnp.ones((4, 3, 3))] * 2)
@@ -311,22 +312,22 @@ def runs_everywhere(devices):
 
 
 @claim(HOLDS)
-def compiles_by_xla(devices):
+def compiles_by_xla():
     """XLA makes the machine code for the hardware at hand."""
     compiled = jax.jit(jnp.sin).lower(jnp.ones(3)).compile()
     assert "HloModule" in compiled.as_text()
-    return f"a compiled HloModule for {devices[0].platform}"
+    return f"a compiled HloModule for {jax.devices()[0].platform}"
 
 
 @claim(unchecked("the default target has no GPU or TPU to compare with"))
-def gains_by_accelerators(devices):
+def gains_by_accelerators():
     """GPUs and TPUs make heavy computations much faster."""
-    assert len({device.platform for device in devices}) == 1
-    return f"only {devices[0].device_kind} devices"
+    assert len({device.platform for device in jax.devices()}) == 1
+    return f"only {jax.devices()[0].device_kind} devices"
 
 
 @claim(HOLDS)
-def numpy_stays_on_the_cpu(devices):
+def numpy_stays_on_the_cpu():
     """NumPy alone does not run on a GPU or TPU."""
     error = raised(lambda: np.zeros(3, device="gpu"))
     assert isinstance(error, ValueError) and np.zeros(3).device == "cpu"
@@ -334,7 +335,7 @@ def numpy_stays_on_the_cpu(devices):
 
 
 @claim(HOLDS)
-def moves_between_platforms(devices):
+def moves_between_platforms():
     """A model made on one kind of hardware can be deployed on another."""
     exported = jax.export.export(jax.jit(jnp.sin), platforms=PLATFORMS)(jnp.ones(3))
     assert exported.platforms == PLATFORMS
@@ -343,7 +344,7 @@ def moves_between_platforms(devices):
 
 
 @claim(unchecked("neither the study's programs nor its machines are here"))
-def ports_best_of_all(devices):
+def ports_best_of_all():
     """In a study of 2023, JAX moved between GPUs and TPUs with the fewest failures."""
     x = jnp.eye(4) + 1
     functions = [jnp.sort, jnp.fft.fft, jnp.linalg.cholesky, jnp.cumsum, jnp.argmax]

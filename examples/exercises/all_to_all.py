@@ -10,7 +10,7 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import NamedSharding
 
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 ROWS = P("rows")
 
@@ -31,8 +31,7 @@ def check(sort_columns):
 
     sort_columns(x, mesh): float32 (16, 24) on eight devices to the same, and sorted.
     """
-    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
+    mesh = jax.make_mesh((8,), ("rows",))
     table = np.arange(16 * 24, dtype=np.float32).reshape(16, 24) * 37 % 101
     x = jax.device_put(table, NamedSharding(mesh, ROWS))
     found, expected = sort_columns(x, mesh), np.sort(table, axis=0)

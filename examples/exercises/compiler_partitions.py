@@ -12,9 +12,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
+from jax.sharding import AxisType, NamedSharding
 
-from examples.mesh.compiler_partitions import BOTH, auto_grid, moved
+from examples.mesh.compiler_partitions import BOTH
+from examples.tools.traffic import sends
 
 ROWS, COLUMNS = P("batch"), P(None, BOTH)
 SHAPES = (64, 256), (256, 256), (256, 64)
@@ -40,8 +41,7 @@ def check(make):
 
     make(mesh): a jitted function of float32 (n, 64) and three weights to (n, 64).
     """
-    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
-    mesh = auto_grid(devices)
+    mesh = jax.make_mesh((4, 2), BOTH, axis_types=(AxisType.Auto,) * 2)
     fn, sent = make(mesh), {}
     for count in (128, 2048):
         whole = [table(shape) for shape in ((count, 64), *SHAPES)]
@@ -65,7 +65,7 @@ def check(make):
         assert found.sharding.is_equivalent_to(places[0], 2), (
             f'{count} rows: the answer has to be split as P("batch"); yours is {split}'
         )
-        sent[count] = moved(fn, *args)
+        sent[count] = sum(one.moved for one in sends(fn.lower(*args)))
     fewer, more = sent.values()
     assert fewer == more, (
         f"each device sends {fewer:,} bytes for 128 rows and {more:,} for 2048: "

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from examples.shard_map.hybrid import TYPES, batch, loss, over_rows, place, talk
+from examples.shard_map.hybrid import TYPES, batch, by_axis, loss, over_rows, place
 
 
 def vote(slopes):
@@ -38,9 +38,8 @@ def check(make):
 
     make(mesh) returns a function: weights {"w", "v"}, rows and targets give signs.
     """
-    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
     names = ("rows", "model")
-    mesh = jax.make_mesh((4, 2), names, axis_types=TYPES, devices=devices)
+    mesh = jax.make_mesh((4, 2), names, axis_types=TYPES)
     voted = make(mesh)
     assert callable(voted), "make(mesh) returns a function: weights, rows and targets"
     params, x, y = batch()
@@ -62,7 +61,7 @@ def check(make):
         assert ours.is_equivalent_to(split, weights.ndim), (
             f"{name} is split as {split.spec}, and its signs as {ours.spec}"
         )
-    sent = talk(mesh, jax.jit(voted).lower(*given))
+    sent = by_axis(mesh, jax.jit(voted).lower(*given))
     most = sum(weights.size for weights in params.values()) // 2  # half of them each
     size = sum(size for _, size in sent.get("rows", []))
     assert size <= most, (

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from examples.vmap.memory import network, numbers, size_text, temporaries
+from examples.tools.text import bytes_text
+from examples.vmap.memory import network, numbers, temporaries
 
 LIMIT = 4_000_000  # bytes
 
@@ -50,7 +51,7 @@ def check(make):
     )
     held = temporaries(make, weights, rows)
     assert held <= LIMIT, (
-        f"the temporaries take {size_text(held)}, {size_text(LIMIT)} is the limit: "
+        f"the temporaries take {bytes_text(held)}, {bytes_text(LIMIT)} is the limit: "
         "how many rows are on the way at once, and what is kept for the way back?"
     )
 

@@ -12,7 +12,7 @@ from jax import P, lax
 from jax.sharding import NamedSharding
 
 from examples.collectives.ppermute import ring, shift
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 ROWS = P("rows")
 
@@ -35,8 +35,7 @@ def check(add_neighbors):
 
     add_neighbors(x, mesh): float32 (24,) on eight devices to float32 (24,).
     """
-    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
+    mesh = jax.make_mesh((8,), ("rows",))
     numbers = np.arange(24, dtype=np.float32) * 17 % 29 + 1
     x = jax.device_put(numbers, NamedSharding(mesh, ROWS))
     found, padded = np.asarray(add_neighbors(x, mesh)), np.pad(numbers, 1)

@@ -10,7 +10,7 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import NamedSharding
 
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 
 def solution(part, gradient):
@@ -24,9 +24,8 @@ def check(make):
 
     make(part, gradient): float32 (k,) and (n * k,) on each of n devices, to (k,).
     """
-    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
     for n in (2, 8):
-        mesh = jax.make_mesh((n,), ("rows",), devices=devices[:n])
+        mesh = jax.make_mesh((n,), ("rows",))
         weights = np.arange(3 * n, dtype=np.float32) % 5
         gradients = 8 * (np.arange(3 * n * n, dtype=np.float32).reshape(n, -1) * 5 % 11)
         rows = P("rows")

@@ -1,6 +1,6 @@
 """Map a function over any number of rows, on all devices.
 
-Given `f`, which takes one row `(k,)`, and a list of devices, return a function that
+Given `f`, which takes one row `(k,)`, return a function that
 takes rows `(n, k)` and returns `f` of every row, `(n, ...)`, in the order of the rows.
 All devices take part, and `n` need not be a multiple of their number.
 """
@@ -12,12 +12,12 @@ import numpy as np
 from examples.nested.vmap_in_pmap import padded
 
 
-def solution(f, devices):
+def solution(f):
     """Fold the rows into equal blocks; the mask unfolds and cuts in one step."""
-    mapped = jax.pmap(jax.vmap(f), devices=devices)
+    mapped = jax.pmap(jax.vmap(f))
 
     def every(rows):
-        folded, real = padded(rows, len(devices))
+        folded, real = padded(rows, jax.device_count())
         return mapped(folded)[real]
 
     return every
@@ -26,13 +26,12 @@ def solution(f, devices):
 def check(make):
     """Raise AssertionError, with what to look at, unless `make` is right.
 
-    make(f, devices): f takes float32 `(3,)`; what make returns takes NumPy rows,
+    make(f): f takes float32 `(3,)`; what make returns takes NumPy rows,
     float32 `(n, 3)`.
     """
-    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
     for f in (lambda row: jnp.vdot(row, row) + 1, lambda row: -row):
-        every = make(f, devices)
-        assert callable(every), f"make(f, devices) returns a function, not {every!r}"
+        every = make(f)
+        assert callable(every), f"make(f) returns a function, not {every!r}"
         for n in (8, 1000, 1003, 3):
             rows = np.arange(3 * n, dtype=np.float32).reshape(n, 3) % 101
             found, expected = every(rows), jax.vmap(f)(rows)
@@ -45,60 +44,60 @@ def check(make):
                 "does unfolding undo what folding did?"
             )
             everywhere = getattr(found, "sharding", None)
-            assert everywhere and everywhere.device_set == set(devices), (
-                f"with {n} rows the answers do not lie on all {len(devices)} devices: "
+            assert everywhere and everywhere.device_set == set(jax.devices()), (
+                f"with {n} rows the answers do not lie on all devices: "
                 "did each of them take part?"
             )
 
 
-def mistake_drops_the_rest(f, devices):
+def mistake_drops_the_rest(f):
     """Think that a few rows at the end do not matter."""
-    mapped = jax.pmap(jax.vmap(f), devices=devices)
+    mapped = jax.pmap(jax.vmap(f))
 
     def every(rows):
-        whole = rows[: len(rows) // len(devices) * len(devices)]
-        out = mapped(whole.reshape(len(devices), -1, rows.shape[1]))
+        whole = rows[: len(rows) // jax.device_count() * jax.device_count()]
+        out = mapped(whole.reshape(jax.device_count(), -1, rows.shape[1]))
         return out.reshape(-1, *out.shape[2:])
 
     return every
 
 
-def mistake_keeps_the_padding(f, devices):
+def mistake_keeps_the_padding(f):
     """Forget that the rows which were added have answers, too."""
-    mapped = jax.pmap(jax.vmap(f), devices=devices)
+    mapped = jax.pmap(jax.vmap(f))
 
     def every(rows):
-        folded, _ = padded(rows, len(devices))
+        folded, _ = padded(rows, jax.device_count())
         out = mapped(folded)
         return out.reshape(-1, *out.shape[2:])
 
     return every
 
 
-def mistake_deals_the_rows(f, devices):
+def mistake_deals_the_rows(f):
     """Deal the rows out like cards, and pick them up hand by hand."""
-    mapped = jax.pmap(jax.vmap(f), devices=devices)
+    mapped = jax.pmap(jax.vmap(f))
 
     def every(rows):
-        folded, _ = padded(rows, len(devices))
-        hands = folded.reshape(-1, len(devices), rows.shape[1]).swapaxes(0, 1)
+        folded, _ = padded(rows, jax.device_count())
+        hands = folded.reshape(-1, jax.device_count(), rows.shape[1]).swapaxes(0, 1)
         out = mapped(hands)
         return out.reshape(-1, *out.shape[2:])[: len(rows)]
 
     return every
 
 
-def mistake_leaves_vmap_out(f, devices):
+def mistake_leaves_vmap_out(f):
     """Hand `f` a whole block: what it makes of a block need not have rows."""
-    mapped = jax.pmap(f, devices=devices)
+    mapped = jax.pmap(f)
 
     def every(rows):
-        folded, _ = padded(rows, len(devices))
+        folded, _ = padded(rows, jax.device_count())
         return mapped(folded).reshape(-1)[: len(rows)]
 
     return every
 
 
-def mistake_trusts_vmap(f, devices):
+def mistake_trusts_vmap(f):
     """Expect `vmap` to find the devices by itself."""
     return jax.vmap(f)

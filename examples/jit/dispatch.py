@@ -16,8 +16,9 @@ import jax.numpy as jnp
 from jax import P, lax
 from jax.sharding import NamedSharding, SingleDeviceSharding
 
-from examples.jit.timing import UNITS, digits, interleaved
 from examples.nested.vmap_in_pmap import products, rows_of_three
+from examples.tools.text import seconds_text
+from examples.tools.timing import time_calls
 
 ROWS = P("rows")
 ONE = "one device"
@@ -30,13 +31,13 @@ def reference(v, u):
 
 def maps(mesh):
     """Return `{where the rows lie, or what cuts them: map of products over rows}`."""
-    lanes, devices = jax.vmap(products), list(mesh.devices.flat)
+    lanes = jax.vmap(products)
     manual = jax.shard_map(lanes, mesh=mesh, in_specs=ROWS, out_specs=ROWS)
     return {
         ONE: jax.jit(lanes),
         "split rows": jax.jit(lanes),
         "shard_map": jax.jit(manual),
-        "pmap": jax.pmap(lanes, axis_name="rows", devices=devices),
+        "pmap": jax.pmap(lanes, axis_name="rows"),
     }
 
 
@@ -54,7 +55,7 @@ def prepared(count, mesh):
 
 def account(sizes, mesh):
     """Time a call of each map at each size; return `{size: {name: Timing}}`."""
-    return {n: interleaved(prepared(n, mesh), repeats=7, budget=2) for n in sizes}
+    return {n: time_calls(prepared(n, mesh), rounds=15) for n in sizes}
 
 
 def crossover(account):
@@ -74,15 +75,9 @@ def lines(account):
     line = "{:>9}".format, "{:>12}".format
     text = [line[0]("rows") + "".join(map(line[1], names))]
     for size, timings in account.items():
-        medians = (seconds(timings[name].median) for name in names)
+        medians = (seconds_text(timings[name].median) for name in names)
         text.append(line[0](size) + "".join(map(line[1], medians)))
     return "\n".join(text)
-
-
-def seconds(time):
-    """Return a time, in seconds, as text with a unit that fits it."""
-    unit = next((unit for unit, size in UNITS.items() if size <= time), "ns")
-    return f"{digits(time / UNITS[unit])} {unit}"
 
 
 @jax.jit
@@ -91,11 +86,11 @@ def step(x):
     return x + 1
 
 
-def by_devices(devices):
+def by_devices():
     """Return `{how many devices: call}` of `step` with eight numbers spread on them."""
     calls = {"no call": lambda: None}
     for n in (1, 2, 4, 8):
-        mesh = jax.make_mesh((n,), ("rows",), devices=devices[:n])
+        mesh = jax.make_mesh((n,), ("rows",))
         x = jax.device_put(jnp.arange(8.0), NamedSharding(mesh, ROWS))
         calls[f"{n} device{'s' * (n > 1)}"] = partial(step, x)
     return calls
@@ -138,7 +133,7 @@ def lower(mesh):
     return one_call.lower(numbers, 100)
 
 
-def main(devices=None):
+def main():
     """Compare every map, and many calls with one; nothing is timed.
 
     >>> main()
@@ -147,10 +142,8 @@ def main(devices=None):
     a hundred calls and one call of a hundred steps agree: True
     donated memory becomes the result's: True
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
-    expected = reference(*rows_of_three(80, SingleDeviceSharding(devices[0])))
+    mesh = jax.make_mesh((8,), ("rows",))
+    expected = reference(*rows_of_three(80, SingleDeviceSharding(jax.devices()[0])))
     answers = [call() for call in prepared(80, mesh).values()]
     flat = [jax.device_get(answer).reshape(-1) for answer in answers]
     x = jax.device_put(jnp.arange(8.0), NamedSharding(mesh, ROWS))
@@ -170,5 +163,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

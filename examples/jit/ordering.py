@@ -17,7 +17,8 @@ import numpy as np
 from jax import P
 from jax.sharding import NamedSharding
 
-from examples.jit.timing import sample
+from examples.tools.timing import sample
+from examples.tools.tracing import traces
 from examples.vmap.what_it_does import normalized_hlo
 
 # Milliseconds a call, as a notebook of 2022 printed them for eight TPU v3 cores.
@@ -40,10 +41,10 @@ def rows():
     return numbers, numbers % 7
 
 
-def orders(devices, in_axes=0):
+def orders(in_axes=0):
     """Return `{name: way}`: `way(f)` maps f over `in_axes`, as the name says."""
     vmap = partial(jax.vmap, in_axes=in_axes)
-    pmap = partial(jax.pmap, in_axes=in_axes, devices=devices)
+    pmap = partial(jax.pmap, in_axes=in_axes)
     return {
         "jit(vmap)": lambda f: jax.jit(vmap(f)),
         "vmap(jit)": lambda f: vmap(jax.jit(f)),
@@ -59,18 +60,15 @@ def made_anew(f):
     return lambda *args: jax.jit(jax.vmap(f))(*args)
 
 
-def traces(way, *args, calls=4):
-    """Return how often Python runs the body of a function in `calls` mapped calls."""
-    seen = []
+def four_calls(way, *args):
+    """Return what maps a function by `way`, and calls it four times with `args`."""
 
-    def body(v, u):
-        seen.append(v.shape)
-        return dot(v, u)
+    def use(f):
+        mapped = way(f)
+        for _ in range(4):
+            mapped(*args)
 
-    mapped = way(body)
-    for _ in range(calls):
-        mapped(*args)
-    return len(seen)
+    return use
 
 
 def first_calls(ways, *args):
@@ -125,7 +123,7 @@ def lower(mesh):
     return jax.jit(mapped).lower(row_each, row_each)
 
 
-def main(devices=None):
+def main():
     """Run every order and compare answers, traces, jaxprs and compiled programs.
 
     >>> main()
@@ -136,16 +134,14 @@ def main(devices=None):
     the three orders of pmap record the same operations: True
     under one jit, six orders are two programs: True
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    ways, (v, u) = orders(devices[:8]), rows()
+    ways, (v, u) = orders(), rows()
     expected = reference(v, u)
     answers = [way(dot)(v, u) for way in ways.values()]
-    runs = {name: traces(way, v, u) for name, way in ways.items()}
+    runs = {name: traces(four_calls(way, v, u), dot) for name, way in ways.items()}
     jaxprs = {name: jax.make_jaxpr(way(dot))(v, u) for name, way in ways.items()}
     cores = {outline(jaxprs[name], without=("jit",)) for name in ways if "pmap" in name}
     programs = {program(way(dot), v, u) for way in ways.values()}
-    often = runs.pop("vmap"), traces(made_anew, v, u)
+    often = runs.pop("vmap"), traces(four_calls(made_anew, v, u), dot)
     claims = {
         f"{v.shape} and {u.shape} give {expected.shape} in every order": all(
             np.array_equal(answer, expected) for answer in answers
@@ -162,5 +158,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

@@ -18,6 +18,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from examples.tools.tracing import traces
+
 # A program of its own, which keeps what it compiles in the folder that it is given.
 PROGRAM = """
 import json, sys, jax
@@ -30,22 +32,6 @@ jax.jit(lambda x: traced.append(x) or x + 1)(1.0)
 found = events.count("/jax/compilation_cache/cache_hits")
 print(json.dumps({"traced": len(traced), "found on disk": found}))
 """
-
-
-def traces(way):
-    """Return how often Python runs the body of a function that `way(body)` calls.
-
-    The body returns its first argument; `way` may wrap it as it likes.
-    """
-    count = 0
-
-    def body(x, *args, **kwargs):
-        nonlocal count
-        count += 1
-        return x
-
-    way(body)
-    return count
 
 
 def logged(setting, way):

@@ -15,9 +15,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from examples.jit.dispatch import seconds
-from examples.jit.ordering import orders, outline, program
-from examples.jit.timing import interleaved, sample
+from examples.jit.ordering import four_calls, orders, outline, program
+from examples.tools.text import seconds_text
+from examples.tools.timing import sample, time_calls
+from examples.tools.tracing import traces
 from examples.vmap.what_it_does import equations
 
 AXES = (None, 0, 0)  # all rows share the weights
@@ -58,20 +59,6 @@ def batch():
     return jnp.arange(3.0), jnp.arange(24.0).reshape(8, 3) % 7, jnp.arange(8.0)
 
 
-def traces(make, calls=4):
-    """Return how often Python runs `miss` when `make(miss)` is called so many times."""
-    seen = []
-
-    def body(*row):
-        seen.append(row)
-        return miss(*row)
-
-    gradient = make(body)
-    for _ in range(calls):
-        gradient(*batch())
-    return len(seen)
-
-
 def costs(ways):
     """Return `{name: Cost}` of the gradient around each order, alone and in a `jit`."""
     bare = {name: partial(around(way, miss), *batch()) for name, way in ways.items()}
@@ -80,10 +67,10 @@ def costs(ways):
         for name, way in ways.items()
     }
     first = {name: sample(call, 1) for name, call in jitted.items()}
-    slow, fast = interleaved(bare, 7, 5), interleaved(jitted)
+    slow, fast = time_calls(bare), time_calls(jitted)
     return {
         name: Cost(
-            traces(partial(around, way)),
+            traces(four_calls(partial(around, way), *batch()), miss),
             first[name],
             slow[name].median,
             fast[name].median,
@@ -97,7 +84,7 @@ def lines(found):
     line = "{:<10}{:>7}{:>11}{:>12}{:>13}".format
     text = [line("", "traces", "no jit", "jit around", "first call")]
     for name, (traced, *times) in found.items():
-        first, bare, jitted = map(seconds, times)
+        first, bare, jitted = map(seconds_text, times)
         text.append(line(name, traced, bare, jitted, first))
     return "\n".join(text)
 
@@ -113,7 +100,7 @@ def products(f, *args):
     return sum(equation.primitive.name == "dot_general" for equation in found)
 
 
-def main(devices=None):
+def main():
     """Compare the gradients of six orders, their traces and their programs.
 
     >>> main()
@@ -123,12 +110,13 @@ def main(devices=None):
     grad(jit) is two compiled programs, jit(grad) is one: True
     under one jit, six orders are two programs: True
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    ways, given = orders(devices[:8], in_axes=AXES), batch()
+    ways, given = orders(in_axes=AXES), batch()
     by_hand = reference(*given)
     total = by_hand.sum(axis=0)
-    often = {name: traces(partial(around, way)) for name, way in ways.items()}
+    uses = {
+        name: four_calls(partial(around, way), *given) for name, way in ways.items()
+    }
+    often = {name: traces(use, miss) for name, use in uses.items()}
     jaxpr = jax.make_jaxpr(around(ways["jit(vmap)"], miss))(*given)
     programs = {program(around(way, miss), *given) for way in ways.values()}
     claims = {
@@ -151,5 +139,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

@@ -16,7 +16,7 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 WIDTH, HIDDEN = 64, 256
 BOTH = ("batch", "model")
@@ -39,12 +39,6 @@ def network(x, up, down, pin=None):
 def reference(x, up, down):
     """Return the two layers of `x` by NumPy."""
     return np.maximum(np.asarray(x) @ np.asarray(up), 0) @ np.asarray(down)
-
-
-def auto_grid(devices):
-    """Return eight devices as a (4, 2) mesh of Auto axes."""
-    auto = (AxisType.Auto,) * 2
-    return jax.make_mesh((4, 2), BOTH, devices=devices, axis_types=auto)
 
 
 def numbers(count):
@@ -79,11 +73,6 @@ def between(x, up, down):
     return seen[-1].spec
 
 
-def moved(fn, *args):
-    """Return how many bytes one device sends while the jitted `fn` runs."""
-    return sum(sent.moved for sent in sends(fn.lower(*args)))
-
-
 def lower(mesh):
     """Lower the network for a mesh of any size: rows stay, weights are sent."""
     return _lower(mesh, ROWS)
@@ -111,7 +100,7 @@ def _lower(mesh, spec):
     return pinned(grid, spec).lower(*inputs)
 
 
-def main(devices=None):
+def main():
     """Run the network in all layouts, and print what one device sends.
 
     >>> main()
@@ -122,9 +111,7 @@ def main(devices=None):
     1024 rows, weights in eighths    114,688 bytes
         and pinned by columns        655,360 bytes
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    mesh = auto_grid(devices[:8])
+    mesh = jax.make_mesh((4, 2), BOTH, axis_types=(AxisType.Auto,) * 2)
     cases = [
         ("128 rows, weights in halves", 128, PAIRS, None),
         ("    and pinned by rows", 128, PAIRS, ROWS),
@@ -136,9 +123,11 @@ def main(devices=None):
     for name, count, weights, spec in cases:
         args, fn = placed(mesh, count, weights), pinned(mesh, spec)
         assert np.array_equal(fn(*args), reference(*args)), name
-        print(f"{name:30} {moved(fn, *args):9,} bytes")
+        moved = sum(sent.moved for sent in sends(fn.lower(*args)))
+        print(f"{name:30} {moved:9,} bytes")
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

@@ -15,7 +15,7 @@ import numpy as np
 from jax import P
 from jax.sharding import AxisType, Mesh, NamedSharding, auto_axes
 
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 GRID = P("rows", "inner")  # x: both its axes are split
 BY_ROWS = P("rows", None)
@@ -31,18 +31,15 @@ def split_of(fn, *args):
     return jax.eval_shape(fn, *args).sharding.spec
 
 
-def traces(mesh):
-    """Return how often `jit` runs its body for one array, split in two ways."""
-    seen = []
+def in_two_splits(mesh):
+    """Return what jits a function and calls it for one array, split in two ways."""
 
-    def body(x):
-        seen.append(jax.typeof(x))
-        return x + 1
+    def use(f):
+        jitted = jax.jit(f)
+        for spec in (P("rows"), P(None, "inner")):
+            jitted(jax.device_put(np.ones((8, 8)), NamedSharding(mesh, spec)))
 
-    fn = jax.jit(body)
-    for spec in (P("rows"), P(None, "inner")):
-        fn(jax.device_put(np.ones((8, 8)), NamedSharding(mesh, spec)))
-    return len(seen)
+    return use
 
 
 def naming_the_answer(x, weights):
@@ -93,7 +90,7 @@ def _lower(mesh, product):
         return jax.jit(product).lower(*inputs)
 
 
-def main(devices=None):
+def main():
     """Multiply in three ways where the types cannot tell, and print what is sent.
 
     >>> main()
@@ -101,9 +98,7 @@ def main(devices=None):
     moving_an_operand: right, ['all-gather', 'all-gather']
     handing_it_over: right, ['all-reduce']
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    mesh = jax.make_mesh((4, 2), ("rows", "inner"), devices=devices[:8])
+    mesh = jax.make_mesh((4, 2), ("rows", "inner"))
     x, weights = operands(mesh)
     with jax.set_mesh(mesh):
         for product in CURES:
@@ -115,5 +110,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

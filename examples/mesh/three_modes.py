@@ -17,7 +17,7 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 A, B = P("rows", "inner"), P("inner", None)  # the inner axis of the product is split
 ANSWER = P("rows", None)
@@ -56,15 +56,6 @@ def by_manual(mesh):
     """Return the same by `shard_map`: you say what one device does, and sends."""
     specs = {"in_specs": (A, B), "out_specs": ANSWER}
     return jax.jit(jax.shard_map(one_device, mesh=mesh, **specs))
-
-
-def grids(devices):
-    """Return eight devices as a (4, 2) mesh of Explicit axes, and as one of Auto."""
-    shape, names = (4, 2), ("rows", "inner")
-    explicit = jax.make_mesh(shape, names, devices=devices)
-    kinds = (AxisType.Auto,) * 2
-    auto = jax.make_mesh(shape, names, devices=devices, axis_types=kinds)
-    return explicit, auto
 
 
 def matrices():
@@ -118,7 +109,7 @@ def _lower(mesh, way, kind):
     return way(grid).lower(*inputs)
 
 
-def main(devices=None):
+def main():
     """Multiply in the three modes, compare with NumPy, and count what is sent.
 
     >>> main()
@@ -126,9 +117,9 @@ def main(devices=None):
     Explicit: right, whole rows on each device, 1 collective
     Manual:   right, whole rows on each device, 1 collective
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    explicit, auto = grids(devices[:8])
+    shape, names, types = (4, 2), ("rows", "inner"), (AxisType.Auto,) * 2
+    explicit = jax.make_mesh(shape, names)
+    auto = jax.make_mesh(shape, names, axis_types=types)
     whole = matrices()
     ways = {
         "Auto": (by_auto, auto),
@@ -147,5 +138,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

@@ -16,21 +16,7 @@ import numpy as np
 from jax import P
 from jax.sharding import NamedSharding
 
-
-def who_holds_what(x):
-    """Print a line for each device: its place, its piece of `x`, its copy, its bytes.
-
-    x: a jax.Array on a mesh, of which this process has at least one device.
-    """
-    mesh = x.sharding.mesh
-    places = {mesh.devices[at]: at for at in np.ndindex(mesh.devices.shape)}
-    for shard in x.addressable_shards:
-        at = zip(mesh.axis_names, places[shard.device], strict=True)
-        where = ", ".join(f"{name} {k}" for name, k in at)
-        axes = zip(shard.index, x.shape, strict=True)
-        piece = ", ".join("{}:{}".format(*s.indices(n)) for s, n in axes)
-        size = shard.data.nbytes
-        print(f"{where}: x[{piece}], copy {shard.replica_id}, {size} B")
+from examples.tools.devices import who_holds_what
 
 
 def assemble(x):
@@ -44,21 +30,16 @@ def assemble(x):
     return whole
 
 
-def moved(sharding):
-    """Return a jitted function that gives its argument back, cut as `sharding` says."""
-    return jax.jit(lambda x: x, out_shardings=sharding)
-
-
 def lower(mesh):
     """Lower the move from rows to columns, of 1 MiB or more on each device."""
     cut = partial(NamedSharding, mesh)
     n = mesh.size
     shape = n * -(-2048 // n), 128 * n  # both are multiples of n
     x = jax.ShapeDtypeStruct(shape, jnp.float32, sharding=cut(P("rows")))
-    return moved(cut(P(None, "rows"))).lower(x)
+    return jax.jit(lambda x: x, out_shardings=cut(P(None, "rows"))).lower(x)
 
 
-def main(devices=None):
+def main():
     """Put a table on a grid of eight devices, read it back, and cut it otherwise.
 
     >>> main()
@@ -73,9 +54,7 @@ def main(devices=None):
     the pieces make up the table: True
     cut otherwise, it holds the same numbers: True
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    mesh = jax.make_mesh((2, 4), ("rows", "inner"), devices=devices[:8])
+    mesh = jax.make_mesh((2, 4), ("rows", "inner"))
     table = np.arange(16, dtype=np.float32).reshape(4, 4)
     x = jax.device_put(table, NamedSharding(mesh, P("rows")))
     who_holds_what(x)
@@ -90,5 +69,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

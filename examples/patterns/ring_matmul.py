@@ -20,8 +20,7 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 
-from examples.shard_map.matmul_four_cases import in_groups
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 from examples.vmap.what_it_does import equations
 
 ROWS, COLUMNS = P("rows", None), P(None, "rows")
@@ -218,6 +217,12 @@ def lower(mesh, body=ring, split=GATHER):
     return on_mesh(body, grid, split).lower(*inputs)
 
 
+def in_groups(spec):
+    """Return `spec` with the rows divided among groups of devices first."""
+    first, second = spec
+    return P(("batch", first) if first else "batch", second)
+
+
 def lower_both_ways(mesh):
     """Lower `both_ways` for the matrices of `lower`."""
     return lower(mesh, both_ways)
@@ -233,7 +238,7 @@ def lower_scatter_ring(mesh):
     return lower(mesh, scatter_ring, SCATTER)
 
 
-def main(devices=None):
+def main():
     """Multiply in every way, compare with NumPy, and print what is sent and waited for.
 
     >>> main()
@@ -245,9 +250,7 @@ def main(devices=None):
     scatter_both_ways  equal; sends 7 x 128 bytes, a product waits for 0 at most
     in a loop, as many bytes and the same numbers: True
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
+    mesh = jax.make_mesh((8,), ("rows",))
     ways = {
         GATHER: (gathered, ring, both_ways),
         SCATTER: (scattered, scatter_ring, scatter_both_ways),
@@ -276,5 +279,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

@@ -92,7 +92,7 @@ def lower(mesh):
     return sharded(block(center), mesh).lower(row_each)
 
 
-def main(devices=None):
+def main():
     """Center rows, and average gradients, by both.
 
     >>> main()
@@ -100,18 +100,16 @@ def main(devices=None):
     pmean of the gradient, by pmap and by shard_map: 3.5 28.0
     gradient of the pmean, by shard_map: 3.5
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    devices, x = devices[:8], numbers()
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
+    x = numbers()
+    mesh = jax.make_mesh((8,), ("rows",))
     on_mesh = jax.device_put(x, NamedSharding(mesh, ROWS))
-    old = jax.pmap(center, axis_name="rows", devices=devices)(x)
+    old = jax.pmap(center, axis_name="rows")(x)
     new = sharded(block(center), mesh)(on_mesh)
     print(f"{x.shape} gives {new.shape} by both: {equal(old, new)}")
 
     shared, d = (P(), ROWS), np.arange(8, dtype=np.float32)
     on_rows = jax.device_put(d, NamedSharding(mesh, ROWS))
-    old = jax.pmap(averaged, "rows", in_axes=(None, 0), out_axes=None, devices=devices)
+    old = jax.pmap(averaged, "rows", in_axes=(None, 0), out_axes=None)
     new = sharded(averaged, mesh, shared, P())
     means = float(old(2.0, d)), float(new(2.0, on_rows))
     print("pmean of the gradient, by pmap and by shard_map:", *means)
@@ -120,5 +118,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

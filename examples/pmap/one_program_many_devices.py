@@ -33,9 +33,9 @@ def who_am_i(x):
     return 10 * lax.axis_index("rows") + x
 
 
-def pmapped(fn, devices):
+def pmapped(fn):
     """Return `fn` on every device: axis 0 of each argument names the device."""
-    return jax.pmap(fn, axis_name="rows", devices=devices)
+    return jax.pmap(fn, axis_name="rows")
 
 
 def sharded(fn, mesh):
@@ -47,9 +47,9 @@ def sharded(fn, mesh):
     return jax.jit(jax.shard_map(block, mesh=mesh, in_specs=ROWS, out_specs=ROWS))
 
 
-def fold(x, devices):
-    """Give each device a block of rows: (n, 3) to (devices, n / devices, 3)."""
-    return x.reshape(len(devices), -1, x.shape[-1])
+def fold(x, n=8):
+    """Give each of n devices a block of rows: (count, 3) to (n, count / n, 3)."""
+    return x.reshape(n, -1, x.shape[-1])
 
 
 def rows(count=10_000_000):
@@ -71,7 +71,7 @@ def lower(mesh):
     return jax.pmap(body, "rows", devices=list(mesh.devices.flat)).lower(block, block)
 
 
-def main(devices=None):
+def main():
     """Add up the products of many rows on eight devices, by pmap and by shard_map.
 
     >>> main()
@@ -79,14 +79,11 @@ def main(devices=None):
     every device knows the total: True
     shard_map returns the same: True
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    devices = devices[:8]
-    v, u = (fold(x, devices) for x in rows(8000))
+    v, u = (fold(x) for x in rows(8000))
     print(f"each device got {v.shape[1:]}")
-    shares, totals = pmapped(body, devices)(v, u)
+    shares, totals = pmapped(body)(v, u)
     print(f"every device knows the total: {bool((totals == reference(v, u)).all())}")
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
+    mesh = jax.make_mesh((8,), ("rows",))
     on_mesh = jax.device_put((v, u), NamedSharding(mesh, ROWS))
     again = sharded(body, mesh)(*on_mesh)
     equal = all(map(np.array_equal, again, (shares, totals)))
@@ -94,5 +91,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

@@ -88,5 +88,6 @@ def main(topologies=()):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main(sys.argv[1:])

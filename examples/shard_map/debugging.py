@@ -18,7 +18,7 @@ import numpy as np
 from jax import P
 from jax.sharding import AxisType, Mesh, NamedSharding
 
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 ROWS, WHOLE = P("rows"), P()
 
@@ -39,12 +39,6 @@ def zero_row():
 def over(mesh, body, spec=ROWS):
     """Return `body` mapped over `mesh`, cut and joined by `spec`; it is not jitted."""
     return jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=spec)
-
-
-def automatic(mesh):
-    """Return `mesh` with axes of type Auto, where arrays are moved to fit the specs."""
-    types = (AxisType.Auto,) * mesh.devices.ndim
-    return Mesh(mesh.devices, mesh.axis_names, axis_types=types)
 
 
 def typed(*commands):
@@ -90,12 +84,13 @@ def lower(mesh):
 def lower_whole(mesh, spec=WHOLE):
     """Lower `shares` for a mesh of any size, where every device asks for all rows."""
     rows = mesh.size * (524_288 // mesh.size)
-    split = NamedSharding(automatic(mesh), ROWS)
+    auto = Mesh(mesh.devices, mesh.axis_names, axis_types=(AxisType.Auto,))
+    split = NamedSharding(auto, ROWS)
     x = jax.ShapeDtypeStruct((rows, 128), jnp.float32, sharding=split)
-    return jax.jit(over(automatic(mesh), shares, spec)).lower(x)
+    return jax.jit(over(auto, shares, spec)).lower(x)
 
 
-def main(devices=None):
+def main():
     """Find the row that makes a NaN and the line that does, and what is sent.
 
     >>> main()
@@ -104,9 +99,7 @@ def main(devices=None):
     every device asks for all rows: all-gather
     every device asks for its own: nothing
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
+    mesh = jax.make_mesh((8,), ("rows",))
     x = jax.device_put(zero_row(), NamedSharding(mesh, ROWS))
     answer = jax.jit(over(mesh, shares))(x)
     [row] = np.flatnonzero(np.isnan(answer).any(axis=1))
@@ -130,5 +123,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

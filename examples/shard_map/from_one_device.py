@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax import P, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 ROWS = P("rows")
 TILES = P("rows", "inner")  # of a, on a grid: some rows, and of these some columns
@@ -41,18 +41,6 @@ def grid_of(mesh):
     """Return the devices of `mesh` as a grid, n/2 along "rows" and 2 along "inner"."""
     devices = mesh.devices.reshape(-1, 2)
     return Mesh(devices, ("rows", "inner"), axis_types=(AxisType.Explicit,) * 2)
-
-
-def shapes_seen(way, x):
-    """Return the shape that a body sees each time Python runs it, mapped by `way`."""
-    seen = []
-
-    def body(x):
-        seen.append(x.shape)
-        return x
-
-    way(body)(x)
-    return seen
 
 
 def lower(mesh):

@@ -15,7 +15,7 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 TYPES = (AxisType.Explicit, AxisType.Auto)  # of "rows", by hand, and of "model"
 
@@ -70,7 +70,7 @@ def axis_of(sent, mesh):
     return None
 
 
-def talk(mesh, stage):
+def by_axis(mesh, stage):
     """Return `{axis: [(kind, bytes that one device puts in)]}` of a lowered program."""
     found = {}
     for sent in sends(stage):
@@ -114,7 +114,7 @@ def lower_in_bytes(mesh):
     return lower(mesh, in_bytes)
 
 
-def main(devices=None):
+def main():
     """Sum gradients over "rows" as floats and as bytes, and see who talks to whom.
 
     >>> main()
@@ -122,16 +122,14 @@ def main(devices=None):
     over rows, floats: all-reduce, bytes: all-reduce of a quarter
     over model: all-reduce, written by nobody
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
     names = ("rows", "model")
-    mesh = jax.make_mesh((4, 2), names, axis_types=TYPES, devices=devices[:8])
+    mesh = jax.make_mesh((4, 2), names, axis_types=TYPES)
     given, expected = place(mesh, *batch()), reference(*batch())
     ways = [over_rows(mesh, hybrid(combine)) for combine in (summed, in_bytes)]
     answers = [way(*given) for way in ways]
     equal = [jax.tree.map(np.array_equal, answer, expected) for answer in answers]
     print(f"both equal one device's: {jax.tree.all(equal)}")
-    floats, small = (talk(mesh, way.lower(*given)) for way in ways)
+    floats, small = (by_axis(mesh, way.lower(*given)) for way in ways)
     total = [sum(size for _, size in found["rows"]) for found in (floats, small)]
     assert total[0] == 4 * total[1]
     kinds = [found["rows"][0][0] for found in (floats, small)]
@@ -140,5 +138,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import P
 from jax.sharding import AxisType, Mesh, NamedSharding
 
-from examples.shard_map.what_it_sends import sends
+from examples.tools.traffic import sends
 
 ROWS, COLUMNS, REPLICATED = P("model", None), P(None, "model"), P(None, None)
 CASES = {  # how a, b and their product are sharded

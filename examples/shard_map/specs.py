@@ -12,9 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
-
-from examples.shard_map.from_one_device import grid_of, shapes_seen
+from jax.sharding import AxisType, Mesh, NamedSharding
 
 PARAMS = {"w": P("inner"), "b": P()}  # a spec for each leaf of a dictionary
 X = P("rows", "inner")
@@ -50,12 +48,21 @@ def is_spec(leaf):
 
 def block_shape(x, mesh, spec):
     """Return the shape of the block that a body gets of `x` by `spec`."""
+    shapes = []
 
-    def way(body):
-        return jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=spec)
+    def body(block):
+        shapes.append(block.shape)
+        return block
 
-    [shape] = shapes_seen(way, put(x, mesh, spec))
-    return shape
+    mapped = jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=spec)
+    mapped(put(x, mesh, spec))
+    return shapes[0]
+
+
+def grid_of(mesh):
+    """Return the devices of `mesh` as a grid, n/2 along "rows" and 2 along "inner"."""
+    devices = mesh.devices.reshape(-1, 2)
+    return Mesh(devices, ("rows", "inner"), axis_types=(AxisType.Explicit,) * 2)
 
 
 def joined(x, mesh, out_specs):
@@ -80,7 +87,7 @@ def lower(mesh):
     return jax.jit(jax.shard_map(layer, mesh=grid, **specs)).lower(*args)
 
 
-def main(devices=None):
+def main():
     """Cut and join a table by several specs, and run a layer with a tree of them.
 
     >>> main()
@@ -92,9 +99,7 @@ def main(devices=None):
     eight blocks (1, 2) are joined to (8, 2) or (1, 16)
     a layer with a tree of specs is right: True
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
+    mesh = jax.make_mesh((8,), ("rows",))
     grid = grid_of(mesh)
     table = np.arange(128, dtype=np.float32).reshape(8, 16)
     cuts = {
@@ -122,5 +127,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

@@ -16,8 +16,6 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import NamedSharding
 
-from examples.jit.timing import UNITS, digits
-
 WIDTH = 64  # numbers in a row
 
 
@@ -62,10 +60,9 @@ def on_one_device(f):
 def on_eight_devices(f, mesh):
     """Return `{name: f mapped over rows}`: three ways on the devices of `mesh`."""
     batched = jax.vmap(f, in_axes=(None, 0))
-    devices = list(mesh.devices.flat)
     specs = {"in_specs": (P(), P("rows")), "out_specs": P("rows")}
     return {
-        "pmap(vmap)": jax.pmap(batched, "rows", in_axes=(None, 0), devices=devices),
+        "pmap(vmap)": jax.pmap(batched, "rows", in_axes=(None, 0)),
         "jit(vmap), rows split": jax.jit(batched),
         "jit(shard_map(vmap))": jax.jit(jax.shard_map(batched, mesh=mesh, **specs)),
     }
@@ -172,14 +169,6 @@ def curves(measured, names):
     }
 
 
-def time_text(timing):
-    """Return a median, and half of what lies between the quartiles, as text."""
-    low, median, high, _ = timing
-    unit = next(unit for unit, size in UNITS.items() if size <= median)
-    spread = 50 * (high - low) / median
-    return f"{digits(median / UNITS[unit])} {unit} ±{spread:.0f}%"
-
-
 def lower(mesh):
     """Lower `jit(shard_map(vmap))` for a mesh of any size, 64 rows on each device."""
     weights, rows = jax.eval_shape(partial(numbers, 64 * mesh.size))
@@ -192,7 +181,7 @@ def lower(mesh):
     return way.lower(jax.tree.map(partial(on, P()), weights), on(P("rows"), rows))
 
 
-def main(devices=None):
+def main():
     """Run the nine ways and compare each with NumPy.
 
     >>> main()
@@ -201,9 +190,7 @@ def main(devices=None):
     three ways on eight devices give the same numbers: True
     with no more devices than they were given: True
     """
-    if devices is None:
-        devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
+    mesh = jax.make_mesh((8,), ("rows",))
     weights, rows = numbers(64)
     expected = reference(weights, rows)
     shapes = " and ".join(str(leaf.shape) for leaf in weights)
@@ -226,5 +213,6 @@ def main(devices=None):
 
 
 if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()

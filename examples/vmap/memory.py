@@ -103,20 +103,6 @@ def temporaries(fn, *args):
     return memory(fn, *args).temp_size_in_bytes
 
 
-def size_text(count):
-    """Return a number of bytes as text, such as 32.9 kB: 1 kB is 1000 bytes."""
-    for unit, size in {"TB": 1e12, "GB": 1e9, "MB": 1e6, "kB": 1e3}.items():
-        if count >= size:
-            return f"{count / size:,.3g} {unit}"
-    return f"{count} B"
-
-
-def time_text(timing):
-    """Return a median and its quartiles, in milliseconds, as text: 25 (24-31)."""
-    low, median, high = (f"{1e3 * seconds:.3g}" for seconds in timing[:3])
-    return f"{median} ({low}-{high})"
-
-
 def grid(texts, corner="rows at once"):
     """Return `{(column, row): text}` as lines of text; what is missing stays empty."""
     columns, rows = (dict.fromkeys(key[k] for key in texts) for k in (0, 1))

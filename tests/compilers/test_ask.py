@@ -7,7 +7,6 @@ import pytest
 
 from book.compilers import chips
 from book.compilers.ask import (
-    ALSO_LARGE,
     EXAMPLES,
     compare,
     differences,
@@ -16,6 +15,7 @@ from book.compilers.ask import (
     left_over,
     main,
     programs,
+    wants_large,
     write,
     written,
 )
@@ -39,7 +39,7 @@ SAID = {
 def test_every_program_that_lowers_is_compiled_for_every_chip(program):
     found = json.loads(kept(program).read_text(encoding="utf-8"))
     ways = set(programs()[program])
-    large = chips.LARGE if program in ALSO_LARGE else ()
+    large = chips.LARGE if wants_large(program) else ()
     tpus = {chip.name for chip in (*chips.EIGHT, *large)}
     for part, wanted in (("tpu", tpus), ("gpu", {chips.H100.name})):
         assert set(found[part]) - {"made with"} == ways, f"nox -s compile -- {program}"

@@ -8,7 +8,10 @@ import pytest
 from jax import P, lax
 from jax.sharding import NamedSharding
 
+from book.compilers.ask import module_of, programs
+from book.compilers.hlo import collectives_of
 from book.compilers.read import collectives, overlapped, shortened, telling
+from examples.tools.traffic import sends
 
 # From the program of a ring of matrix products, as the compiler of TPUs writes it.
 NOTES = 'metadata={op_name="jit(f)/ppermute"}, backend_config={"barrier":{"id":"0"}}'
@@ -103,3 +106,85 @@ def test_a_program_that_sends_nothing_has_nothing_to_tell(rows):
     quiet = compiled(jnp.sin, rows)
     assert collectives(quiet) == [] and telling(quiet) == []
     assert overlapped(quiet) == {"started": 0, "beside work": 0}
+
+
+# ---- the instrument of the book and the engine's reader, held to the same answers ----
+
+
+def facts_of(found):
+    """What both say of each collective, in an order of its own: each has another."""
+    return sorted((s.kind, s.operand, s.groups, str(s.times), s.moved) for s in found)
+
+
+@pytest.mark.parametrize(
+    ("program", "way"),
+    [(name, way) for name, ways in programs().items() for way in ways],
+)
+def test_the_instrument_reads_every_program_as_the_engine_does(program, way):
+    mesh = jax.make_mesh((8,), ("rows",))
+    found = getattr(module_of(program), way)(mesh).compile()
+    assert facts_of(sends(found)) == facts_of(collectives_of(found.as_text()))
+
+
+HEAD = "HloModule m, is_scheduled=true, num_partitions=8\n"
+TWINS = """
+%add (a: f32[], b: f32[]) -> f32[] {{
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %sum = f32[] add(%a, %b)
+}}
+
+ENTRY %main (x: f32[4,128], y: u32[]) -> f32[] {{
+  %x = f32[4,128]{{1,0:T(8,128)}} parameter(0)
+  %y = bf16[16]{{0:T(256)(2,1)}} parameter(1)
+  {line}
+}}
+"""
+GROUPS = "replica_groups=mesh['rows'=4,'inner'=2] {'rows'}"
+PAIRS = "source_target_pairs={{0,1},{1,0}}"
+BLOCK = 4 * 128 * 4
+X = "f32[4,128]{1,0:T(8,128)}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "result", "rest", "operand"),
+    [
+        ("all-reduce", X, f"(%x), {GROUPS}, to_apply=%add", BLOCK),
+        ("all-reduce-start", X, f"(%x), {GROUPS}, to_apply=%add", BLOCK),
+        ("all-reduce-start", f"(({X}), {X})", f"(%x), {GROUPS}, to_apply=%add", BLOCK),
+        (
+            "all-reduce-start",
+            f"(({X}, bf16[16]{{0:T(256)(2,1)}}), ({X}, bf16[16]{{0}}))",
+            f"(%x, %y), {GROUPS}, to_apply=%add",
+            BLOCK + 32,
+        ),
+        ("all-gather", "f32[16,128]{1,0}", f"(%x), {GROUPS}", BLOCK),
+        ("all-gather-start", f"({X}, f32[16,128]{{1,0}})", f"(%x), {GROUPS}", BLOCK),
+        ("all-gather-start", f"(({X}), f32[16,128]{{1,0}})", f"(%x), {GROUPS}", BLOCK),
+        ("reduce-scatter", "f32[1,128]{1,0}", f"(%x), {GROUPS}, to_apply=%add", BLOCK),
+        (
+            "reduce-scatter-start",
+            f"(({X}), f32[1,128]{{1,0}})",
+            f"(%x), {GROUPS}, to_apply=%add",
+            BLOCK,
+        ),
+        ("all-to-all", X, f"(%x), {GROUPS}", BLOCK),
+        ("all-to-all-start", f"(({X}), {X})", f"(%x), {GROUPS}", BLOCK),
+        ("collective-permute", X, f"(%x), {PAIRS}", BLOCK),
+        (
+            "collective-permute-start",
+            f"({X}, {X}, u32[], u32[])",
+            f"(%x), {PAIRS}",
+            BLOCK,
+        ),
+        ("collective-permute-start", f"(({X}), {X})", f"(%x), {PAIRS}", BLOCK),
+    ],
+)
+def test_one_that_is_started_and_awaited_apart_counts_once(kind, result, rest, operand):
+    line = f"%c = {result} {kind}{rest}\n"
+    if kind.endswith("-start"):
+        line += f"  %d = {X} {kind.replace('-start', '-done')}(%c)\n"
+    text = HEAD + TWINS.format(line=line)
+    [one] = collectives_of(text)
+    assert (one.kind, one.operand) == (kind.removesuffix("-start"), operand)
+    assert facts_of(sends(SimpleNamespace(as_text=lambda: text))) == facts_of([one])

@@ -184,10 +184,3 @@ def test_the_panels_of_a_strip_have_one_scale():
     assert shards(tall, ALT).body.count('class="value"') == 8 * 64
     assert elements(first, "whole")[0].get("width") == "64"
     assert elements(second, "whole")[0].get("height") == "64"
-
-
-def test_the_picture_of_the_readme_is_the_one_that_is_painted_today(root):
-    committed = root / "docs" / "_static" / "spine.svg"
-    assert figures.spine().standalone() == committed.read_text(encoding="utf-8"), (
-        "paint it again: PYTHONPATH=.:docs python -m book.draw.arrays"
-    )

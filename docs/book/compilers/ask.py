@@ -27,7 +27,6 @@ from book.compilers import chips
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
-ALSO_LARGE = "spine", "shard_map/split_inner"  # also for hundreds and thousands
 TIMES = ("compile seconds",)  # what may differ from one run to the next
 
 
@@ -94,6 +93,11 @@ def module_of(program: str) -> ModuleType:
     return importlib.import_module("examples." + program.replace("/", "."))
 
 
+def wants_large(program: str) -> bool:
+    """Whether a program says `LARGE = True`: compile it for thousands of chips, too."""
+    return getattr(module_of(program), "LARGE", False)
+
+
 def ask(program: str, way: str, chip: chips.Chip, mesh, available: int) -> dict:
     """Return the facts of one way to lower `program` for `chip`."""
     try:
@@ -113,7 +117,7 @@ def ask_all(
     memory = {chip: chip.memory(mesh) for chip, mesh in meshes.items()}
 
     def one(program: str) -> dict[str, dict]:
-        large = gpu or program in ALSO_LARGE
+        large = gpu or wants_large(program)
         some = [chip for chip in every if large or chip in chips.EIGHT]
         return {
             way: {c.name: ask(program, way, c, meshes[c], memory[c]) for c in some}

@@ -9,6 +9,7 @@ JAX is imported late: what steers a compiler is read when JAX starts.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,11 +46,20 @@ class Chip:
 
     def mesh(self):
         """Return a one-axis mesh, "rows", of these devices, none of which is here."""
-        from examples.scale.plan import gpus, tpus
+        import jax
+        import numpy as np
+        from jax.experimental.topologies import get_topology_desc
 
         if self.is_tpu:
-            return tpus(self.name)
-        return gpus(DESCRIPTION.read_text(encoding="utf-8"), self.devices)
+            os.environ.update({k: v for k, v in TPU.items() if k.startswith("TPU_")})
+            found = get_topology_desc(platform="tpu", topology_name=self.name)
+        else:
+            os.environ["XLA_FLAGS"] = GPU["XLA_FLAGS"]
+            text = DESCRIPTION.read_text(encoding="utf-8")
+            shape = {"topology_name": "described", "topology": f"1x1x{self.devices}"}
+            found = get_topology_desc(platform="cuda", target_config=text, **shape)
+        types = (jax.sharding.AxisType.Explicit,)
+        return jax.sharding.Mesh(np.array(found.devices), ("rows",), axis_types=types)
 
     def memory(self, mesh) -> int:
         """Return the bytes that a program may use on one device of `mesh`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from examples.shard_map.what_it_sends import LINE, sends
+from book.compilers.hlo import LINE, collectives_of
 
 WORK = re.compile(r"(convolution|dot|matmul|gemm)")
 SHOWN = 3  # lines of the compiled text
@@ -21,16 +21,11 @@ def collectives(compiled) -> list[dict]:
     `operand` is bytes that one device puts in; `groups` says how many groups of how
     many devices talk; `axes` names the mesh axes where the compiler prints them.
     """
-    printed = [line for line in compiled.as_text().splitlines() if LINE.search(line)]
     found = Counter()
-    for sent, line in zip(sends(compiled), printed, strict=True):
-        groups, size = len(sent.groups), max(map(len, sent.groups), default=1)
-        pairs = f"{groups} pairs" if "permute" in sent.kind else f"{groups} x {size}"
-        axes = re.search(r"replica_groups=mesh\[.*?\{(.*?)\}", line)
-        names = re.findall(r"'(\w+)'", axes[1]) if axes else []
-        named = bool(names) and not any(re.match(r"axis_\d", n) for n in names)
-        names = ", ".join(names) if named else None  # axis_0 is the compiler's own
-        found[sent.kind, sent.operand, pairs, names, sent.moved, sent.times] += 1
+    for one in collectives_of(compiled.as_text()):
+        groups, size = len(one.groups), max(map(len, one.groups), default=1)
+        pairs = f"{groups} pairs" if "permute" in one.kind else f"{groups} x {size}"
+        found[one.kind, one.operand, pairs, one.axes, one.moved, one.times] += 1
     keys = "kind", "operand", "groups", "axes", "moved", "times"
     return [
         {**dict(zip(keys, values, strict=True)), "count": count}

@@ -30,7 +30,7 @@ from sphinx.util.docutils import SphinxDirective
 from book import targets
 from book.compilers.chips import CHIPS
 from book.pages import Problem
-from book.run.cache import imported
+from book.run.cache import imported, not_python, write_whole
 
 ENGINE = Path(__file__).parents[2], Path(__file__).parents[3]  # `book`, `examples`
 DIRECTIVE = re.compile(r"^`{3,}\{compiled\} +(\S+)", re.MULTILINE)
@@ -177,9 +177,10 @@ class Compiled(SphinxDirective):
             now = json.loads(here.read_text(encoding="utf-8"))["found"][way]
             known = json.loads(kept.read_text(encoding="utf-8"))
             found = {part: known[part][way] for part in ("tpu", "gpu")}
-        except (OSError, KeyError):
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            why = f" ({kept.name} is no JSON)" if isinstance(error, ValueError) else ""
             raise self.error(
-                f"it is not known what the compilers make of {way} of {program}: "
+                f"it is not known what the compilers make of {way} of {program}{why}: "
                 f"nox -s compile compile_gpu -- {program}"
             ) from None
         hardware = book.kernels["mesh-of-eight"]
@@ -212,6 +213,14 @@ def _here_path(made: Path, program: str) -> Path:
     return made / "compiled" / f"{program}.json"
 
 
+def _kept_key(path: Path) -> str | None:
+    """What the file at `path` was made for; None where there is none, or no such."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["key"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
 def _here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
     """Compile what pages show for this build's devices; name the pages to read."""
     book, hardware = app.book, app.book.kernels["mesh-of-eight"]
@@ -226,12 +235,17 @@ def _here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
             continue  # the directive says so, with its line
         module = "examples." + program.replace("/", ".")
         digest = hashlib.sha256(hardware.fingerprint.encode())
-        for path in sorted(
-            imported(f"import {module}, book.compilers.ask", book.roots)
-        ):
+        asked = f"import {module}, book.compilers.ask"
+        try:
+            paths = sorted(imported(asked, book.roots))
+        except SyntaxError as error:
+            for name in users[program]:
+                book.fail(not_python(name, error, book.roots))
+            continue
+        for path in paths:
             digest.update(path.read_bytes())
         path, key = _here_path(book.made, program), digest.hexdigest()
-        if not path.exists() or json.loads(path.read_text())["key"] != key:
+        if _kept_key(path) != key:
             stale[program] = key
     if not stale:
         return []
@@ -249,9 +263,8 @@ def _here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
         return []
     found = json.loads(done.stdout.strip().splitlines()[-1])
     for program, key in stale.items():
-        path = _here_path(book.made, program)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"key": key, "found": found[program]}))
+        kept = json.dumps({"key": key, "found": found[program]})
+        write_whole(_here_path(book.made, program), kept)
     return sorted({name for program in stale for name in users[program]})
 
 

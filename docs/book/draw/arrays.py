@@ -12,10 +12,7 @@ pages import them from here too.
 """
 
 import math
-from pathlib import Path
 from typing import NamedTuple
-
-import jax
 
 from book.draw import svg as draw
 from book.draw.moves import before_after, steps
@@ -41,7 +38,6 @@ __all__ = [
     "Frame",
     "before_after",
     "shards",
-    "spine",
     "steps",
     "strip",
     "svg",
@@ -100,21 +96,6 @@ def strip(items, alt, width=WIDTH):
         )
         right, bottom = max(right, wide), bottom + top + tall
     return Figure(alt, body, right, bottom)
-
-
-def spine():
-    """Return the picture of the README: the table of `examples.spine`, centered."""
-    from examples.spine import by_shard_map, table
-
-    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
-    x = jax.device_put(table(), jax.NamedSharding(mesh, jax.P("rows")))
-    panels = [("x", x), ("center(x)", by_shard_map(x, mesh))]
-    alt = (
-        "A table of eight rows lies on eight devices, one row on each; below it the"
-        " same table with the mean taken off every column, still one row on each."
-    )
-    return strip(panels, alt, width=2 * WIDTH)
 
 
 def _panel(x, width, unit):
@@ -201,9 +182,3 @@ def _lines(x0, y0, shape, cell):
     stroke = 'stroke="currentColor" stroke-width=".5" stroke-opacity=".2"'
     path = "".join(lines)
     return f'<path d="{path}" {stroke}/>'
-
-
-if __name__ == "__main__":  # PYTHONPATH=.:docs python -m book.draw.arrays
-    jax.config.update("jax_num_cpu_devices", 8)
-    picture = Path(__file__).parents[2] / "_static" / "spine.svg"
-    picture.write_text(spine().standalone(), encoding="utf-8")

@@ -3,9 +3,6 @@
 Promise: colour is the data. A number has the hue of the device that held it in the
 first array, wherever it is later; a number that was nowhere in it is a sum, and bold.
 Hatching marks sums that lack terms. A 0 that nobody held is faint: nothing came.
-
-    from book.draw.arrays import before_after
-    before_after(x, y, alt="Each of eight devices passes its number to the right.")
 """
 
 import math
@@ -35,8 +32,8 @@ class Panel(NamedTuple):
 def before_after(x, y, alt, labels=("before", "after"), partial=()):
     """Paint the block of `x` and the block of `y` on each device: what went where.
 
-    Fill `x` with whole numbers of which no two are alike, none is 0 and none is a sum
-    of others: 1, 2, 3 for what moves, 1, 10, 100 for what is added. Raises as `steps`.
+    Fill `x` with whole numbers, no two alike, none 0 and none a sum of others:
+    1, 2, 3 for what moves, 1, 10, 100 for what is added. Raises as `steps`.
     """
     return steps(zip(labels, (x, y), strict=True), alt, partial)
 
@@ -45,30 +42,18 @@ def steps(items, alt, partial=()):
     """Paint `(label, array)` panels: what each device holds after each step.
 
     partial: the labels of the panels whose sums lack terms.
-    Frames stand as the mesh of the first array; the panels of a grid of devices stand
-    side by side where they fit. 1-d blocks are columns; where one is longer than four,
-    all lie on their side if the picture gets lower by it. Raises ValueError when `alt`
-    is blank, there are fewer than two arrays, a block is empty, has three axes or too
-    many numbers, the devices differ, two pieces begin with the same number, or
-    `partial` names no panel; TypeError when an array is not concrete, or not of real
-    numbers.
+    Frames stand as the mesh of the first array; panels of a grid of devices stand side
+    by side where they fit. 1-d blocks are columns; where one is longer than four, all
+    lie on their side if the picture gets lower by it. Raises ValueError when `alt` is
+    blank, there are fewer than two arrays, a block is empty, has three axes or too many
+    numbers, the devices differ, two pieces begin with the same number, or `partial`
+    names no panel; TypeError when an array is not concrete, or not of real numbers.
     """
     alt, items = draw.described(alt), list(items)
-    names = [label for label, _ in items]
     partial = [partial] if isinstance(partial, str) else list(partial)
-    if len(items) < 2:
-        raise ValueError("a move has two arrays or more; paint one array with shards")
-    if strange := [label for label in partial if label not in names]:
-        raise ValueError(f"partial has {strange}, but the panels are called {names}")
-    held = [_held(x) for _, x in items]
+    held = _all_held(items, partial)
     places, columns = draw.places_of(items[0][1].sharding)
     devices, labels = zip(*places, strict=True)
-    for label, blocks in zip(names, held, strict=True):
-        if set(blocks) != set(devices):
-            raise ValueError(
-                f"{label!r} is not on the {len(devices)} devices of {names[0]!r};"
-                " put both on one mesh with jax.device_put"
-            )
     owners = _owners(items[0][1], devices, held[0])
     sizes = [b.size for blocks in held for b in blocks.values() if b.ndim == 1]
     ways = (False, True) if max(sizes, default=0) > HIGH else (False,)
@@ -76,11 +61,26 @@ def steps(items, alt, partial=()):
     for lying, aligned in product(ways, (True, False)):
         panels = [
             Panel(name, [_flat(blocks[d], lying) for d in devices], name in partial)
-            for name, blocks in zip(names, held, strict=True)
+            for (name, _), blocks in zip(items, held, strict=True)
         ]
-        picture = _picture(panels, labels, columns, owners, aligned)
-        pictures.append(Figure(alt, *picture))
-    return min(pictures, key=lambda picture: (max(picture.width, ROOM), picture.height))
+        pictures.append(_picture(panels, labels, columns, owners, aligned))
+    best = min(pictures, key=lambda picture: (max(picture[1], ROOM), picture[2]))
+    return Figure(alt, *best)
+
+
+def _all_held(items, partial):
+    """Return the blocks of each array; raise where these cannot be steps of a move."""
+    names = [label for label, _ in items]
+    if len(items) < 2:
+        raise ValueError("a move has two arrays or more; paint one array with shards")
+    if odd := [label for label in partial if label not in names]:
+        raise ValueError(f"partial has {odd}, but the panels are called {names}")
+    held = [_held(x) for _, x in items]
+    for label, blocks in zip(names, held, strict=True):
+        if set(blocks) != set(held[0]):
+            where = f"the {len(held[0])} devices of {names[0]!r}; put both on one mesh"
+            raise ValueError(f"{label!r} is not on {where} with jax.device_put")
+    return held
 
 
 def _held(x):

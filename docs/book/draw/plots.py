@@ -37,6 +37,29 @@ def lines(series, alt, x, y, title=None):
     Raises ValueError when `alt` is blank, there are no lines or more than six, a line
     has no points, or a number is not above zero: it has no place on such an axis.
     """
+    _refuse(series, alt)
+    xs, ys = ([p[k] for points in series.values() for p in points] for k in (0, 1))
+    x_unit, y_unit = _unit(x)[1], _unit(y)[1]
+    rows = {_amount(value, y_unit): value for value in _ticks(ys, HEIGHT / 30)}
+    left, top = LETTER * max(map(len, rows)) + 8, 40 if title else 20
+    names = LETTER * max(map(len, series)) + 24
+    field = max(LEAST, WIDTH - left - names)
+    across = _scale(xs, left + ROOM, left + field - ROOM)
+    down = _scale(ys, top + HEIGHT - ROOM, top + ROOM)
+    columns = {value: _amount(value, x_unit) for value in _ticks(xs, field / 50)}
+
+    body = _words(0, 11, title, f'class="title" {HEADING}') if title else ""
+    body += _rows(rows, _unit(y)[0], (left, top, field), down)
+    body += _columns(columns, _unit(x)[0], (left, top, field), across)
+    drawn = [sorted((across(a), down(b)) for a, b in p) for p in series.values()]
+    ends = _apart([points[-1][1] for points in drawn], top + 4, top + HEIGHT)
+    for k, name in enumerate(series):
+        body += _line(k, name, drawn[k], left + field + 6, ends[k])
+    return Figure(alt.strip(), body, left + field + names, top + HEIGHT + 34)
+
+
+def _refuse(series, alt):
+    """Raise what `lines` promises to raise."""
     if not alt or not alt.strip():
         raise ValueError("a figure needs alt: one sentence that says what is seen")
     if not 1 <= len(series) <= len(MARKS):
@@ -47,33 +70,28 @@ def lines(series, alt, x, y, title=None):
         for value in (number for point in points for number in point):
             if not (math.isfinite(value) and value > 0):
                 raise ValueError(f"{name!r} has {value}; a log axis begins above zero")
-    xs, ys = ([p[k] for points in series.values() for p in points] for k in (0, 1))
-    (x_words, x_unit), (y_words, y_unit) = _unit(x), _unit(y)
-    rows = {_amount(value, y_unit): value for value in _ticks(ys, HEIGHT / 30)}
-    left, top = LETTER * max(map(len, rows)) + 8, 40 if title else 20
-    names = LETTER * max(map(len, series)) + 24
-    field = max(LEAST, WIDTH - left - names)
-    across = _scale(xs, left + ROOM, left + field - ROOM)
-    down = _scale(ys, top + HEIGHT - ROOM, top + ROOM)
 
-    body = _words(0, 11, title, f'class="title" {HEADING}') if title else ""
-    body += _words(0, top - 8, y_words, 'class="axis" text-anchor="start"')
-    for words, value in rows.items():
+
+def _rows(ticks, words, place, down):
+    """Return the axis on the left: a hairline across the field for each tick."""
+    left, top, field = place
+    body = _words(0, top - 8, words, 'class="axis" text-anchor="start"')
+    for text, value in ticks.items():
         body += f'<path d="M{left:g} {down(value):.1f}h{field:g}" {FAINT}=".25"/>'
-        place = left - 5, down(value) + 3.5
-        body += _words(*place, words, 'class="y tick" text-anchor="end"')
-    body += f'<path d="M{left:g} {top:g}v{HEIGHT}h{field:g}" fill="none" {FAINT}=".6"/>'
-    for value in _ticks(xs, field / 50):
-        body += f'<path d="M{across(value):.1f} {top + HEIGHT}v4" {FAINT}=".6"/>'
-        place = across(value), top + HEIGHT + 15
-        body += _words(*place, _amount(value, x_unit), 'class="x tick"')
-    body += _words(left + field / 2, top + HEIGHT + 30, x_words, 'class="axis"')
+        at = left - 5, down(value) + 3.5
+        body += _words(*at, text, 'class="y tick" text-anchor="end"')
+    frame = f"M{left:g} {top:g}v{HEIGHT}h{field:g}"
+    return body + f'<path d="{frame}" fill="none" {FAINT}=".6"/>'
 
-    drawn = [sorted((across(a), down(b)) for a, b in p) for p in series.values()]
-    ends = _apart([points[-1][1] for points in drawn], top + 4, top + HEIGHT)
-    for k, name in enumerate(series):
-        body += _line(k, name, drawn[k], left + field + 6, ends[k])
-    return Figure(alt.strip(), body, left + field + names, top + HEIGHT + 34)
+
+def _columns(ticks, words, place, across):
+    """Return the axis below: a short line for each tick."""
+    left, top, field = place
+    body = ""
+    for value, text in ticks.items():
+        body += f'<path d="M{across(value):.1f} {top + HEIGHT}v4" {FAINT}=".6"/>'
+        body += _words(across(value), top + HEIGHT + 15, text, 'class="x tick"')
+    return body + _words(left + field / 2, top + HEIGHT + 30, words, 'class="axis"')
 
 
 def _unit(label):

@@ -1,0 +1,178 @@
+"""Read the collectives of a compiled program from its text, as XLA prints it.
+
+Promise: a collective counts once, whether it is started and awaited in one line or in
+two, with the bytes that one device puts in.  Groups in a form that is unknown here are
+an error, never a guess.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+KINDS = (
+    *("all-reduce", "all-gather", "all-to-all", "reduce-scatter"),
+    *("collective-permute", "collective-broadcast", "ragged-all-to-all"),
+)
+LINE = re.compile(rf"%\S+ = (.+?) ({'|'.join(KINDS)})(-start)?\((.*)")
+SHAPE = re.compile(r"\b(pred|[a-z]\w*?(\d+)\w*)\[([\d,]*)\]")
+COMPUTATION = re.compile(r"(?:ENTRY )?%?(\S+) \(.*-> .*\{\s*$")
+CALL = re.compile(r"(\w+)=\{?((?:%[^\s,{}]+(?:, )?)+)")
+TALKING = re.compile(r"'(\w+)'(?::\((\d+)\)(\d+))?")
+TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"')
+
+Groups = tuple[tuple[int, ...], ...]
+
+
+class Collective(NamedTuple):
+    """One collective of a compiled program, seen from one device."""
+
+    kind: str  # as the compiler writes it, such as "all-reduce"
+    operand: int  # bytes that one device puts in
+    groups: Groups  # positions of devices; (source, target) for a permute
+    axes: str | None  # the mesh axes, where the compiler prints the names it was given
+    times: int | None  # that one run executes it; None where a loop's end is unknown
+
+    @property
+    def moved(self) -> int:
+        """Bytes that one device sends, at least, each time: those of a ring."""
+        n = max(map(len, self.groups), default=1)
+        if self.kind == "all-gather":
+            return self.operand * (n - 1)
+        if self.kind == "all-reduce":
+            return round(self.operand * (2 * (n - 1) / n))
+        if self.kind in ("reduce-scatter", "all-to-all"):
+            return round(self.operand * ((n - 1) / n))
+        return self.operand
+
+
+def collectives_of(text: str) -> list[Collective]:
+    """List the collectives of a compiled program's text, in its order."""
+    lines = re.sub(r"metadata=\{.*?\}", "", text).splitlines()
+    counts = re.findall(r"(?:num_partitions|replica_count)=(\d+)", lines[0])
+    devices, times = math.prod(map(int, counts)), _times(lines)
+    found, inside = [], ""
+    for line in lines:
+        if match := COMPUTATION.match(line):
+            inside = match[1]
+        elif match := LINE.search(line):
+            result, kind, start, rest = match.groups()
+            groups = _groups(rest, devices)
+            size = max(map(len, groups), default=1)
+            operand = _operand(kind, result, bool(start), size)
+            found.append(Collective(kind, operand, groups, _axes(rest), times(inside)))
+    return found
+
+
+def _operand(kind: str, result: str, start: bool, size: int) -> int:
+    """Return the bytes of the operand, told from the shapes of the result.
+
+    What starts a collective has the operands in its result: in a tuple of their own,
+    or, without one, before the results of a gather or a permute.
+    """
+    if start and result.startswith("(("):
+        return _bytes(result[: result.index("), ")])
+    if start and kind in ("all-gather", "collective-permute"):
+        shapes = [m[0] for m in SHAPE.finditer(result) if m[0] != "u32[]"]
+        return sum(map(_bytes, shapes[: len(shapes) // 2]))
+    grow = {"all-gather": 1 / size, "reduce-scatter": size}
+    return round(_bytes(result) * grow.get(kind, 1))
+
+
+def _bytes(shapes: str) -> int:
+    """Return the bytes of all arrays in a text of shapes."""
+    total = 0
+    for _, bits, axes in SHAPE.findall(shapes):
+        count = math.prod(int(n) for n in axes.split(",") if n)
+        total += count * int(bits or 8) // 8
+    return total
+
+
+def _axes(rest: str) -> str | None:
+    """Return the names of the axes that talk; None where the compiler made them up."""
+    match = re.search(r"replica_groups=mesh\[.*?\{(.*?)\}", rest)
+    names = re.findall(r"'(\w+)'", match[1]) if match else []
+    if any(re.match(r"axis_\d", name) for name in names):
+        return None
+    return ", ".join(names) or None
+
+
+def _groups(rest: str, devices: int) -> Groups:
+    """Read groups written as sets, as an iota, or as axes of a mesh, in its order."""
+    sets = re.search(r"(?:replica_groups|source_target_pairs)=\{([{}\d,]*)\}", rest)
+    if sets:
+        found = re.findall(r"\{([\d,]+)\}", sets[1])
+        return tuple(map(_numbers, found)) or (tuple(range(devices)),)
+    listed = re.search(r"replica_groups=(\[[\d,]+\])<=(\S+?)(?:, |$)", rest)
+    if listed:
+        ids, size = _iota(listed[2]), _numbers(listed[1])[1]
+        return tuple(tuple(ids[k : k + size]) for k in range(0, len(ids), size))
+    mesh = re.search(
+        r"replica_groups=mesh\[([^\]]*)\](?:, device_ids=\((\S+)\))? \{([^}]*)\}", rest
+    )
+    if not mesh:
+        raise ValueError(f"no groups of devices were found in {rest[:200]!r}")
+    sizes = {name: int(n) for name, n in re.findall(r"'(\w+)'=(\d+)", mesh[1])}
+    ids = _iota(mesh[2]) if mesh[2] else list(range(devices))
+    return _along(ids, sizes, TALKING.findall(mesh[3]))
+
+
+def _along(ids: list[int], sizes: dict[str, int], talking: list) -> Groups:
+    """Group `ids`, which lie on a mesh of `sizes`, by where they are not `talking`.
+
+    Of an axis in part, such as 'inner':(2)2, those talk that differ in its second
+    factor only: the parts before it and after it stay.
+    """
+    strides, stride = {}, 1
+    for name in reversed(sizes):
+        strides[name] = stride
+        stride *= sizes[name]
+    steps = [0]  # the places of one group, from its first
+    for name, outer, inner in talking:
+        count = int(inner or sizes[name])
+        step = strides[name] * sizes[name] // (int(outer or 1) * count)
+        steps = [old + k * step for old in steps for k in range(count)]
+    left, groups = set(range(len(ids))), []
+    for first in range(len(ids)):
+        if first in left:
+            places = [first + step for step in steps]
+            left -= set(places)
+            groups.append(tuple(ids[place] for place in places))
+    return tuple(groups)
+
+
+def _iota(text: str) -> list[int]:
+    """Return the numbers that [4,2]T(1,0) stands for: counted, then transposed."""
+    import numpy as np
+
+    shape, *order = map(_numbers, re.findall(r"[\d,]+", text))
+    ids = np.arange(math.prod(shape)).reshape(shape)
+    return ids.transpose(*order).ravel().tolist()
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", text)))
+
+
+def _times(lines: list[str]) -> Callable[[str], int | None]:
+    """Return a function from a computation's name to how often one run executes it."""
+    callers: dict[str, tuple[str, int | None]] = {}
+    inside = ""
+    for line in lines:
+        if match := COMPUTATION.match(line):
+            inside = match[1]
+            continue
+        trips = TRIPS.search(line)
+        turns = int(trips[1]) if trips else None
+        for role, names in CALL.findall(line):
+            for name in re.findall(r"%([^\s,]+)", names):
+                callers[name] = inside, turns if role == "body" else 1
+
+    def times(name: str) -> int | None:
+        caller, count = callers.get(name, ("", 1))
+        around = times(caller) if caller else 1
+        return None if None in (count, around) else count * around
+
+    return times

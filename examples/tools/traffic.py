@@ -1,0 +1,139 @@
+"""Print what a compiled program communicates: its collectives, and their bytes.
+
+The compiler adds collectives that nobody wrote, and drops or joins those that somebody
+did, so only the compiled program says what is communicated. Every collective is a line
+of its text, with its operands and the groups of devices that take part.
+
+Use it: `what_it_sends(f, *args)` for any function, `sends(jitted.lower(*args))`.
+"""
+
+import math
+import re
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+KINDS = set(
+    "all-reduce all-gather all-to-all reduce-scatter collective-permute "
+    "collective-broadcast ragged-all-to-all".split()
+)
+CALLED = r"(?:calls|body|condition|computations?)=(\{.*?\}|%\S+)"
+
+
+class Sent(NamedTuple):
+    """One collective of a compiled program, as one device sees it."""
+
+    kind: str  # as the compiler writes it, such as "all-reduce"
+    operand: int  # bytes that one device puts in
+    groups: tuple  # of positions in the mesh; (source, target) of a permute
+    times: int | None  # that one run executes it; None in a loop without a known end
+
+    @property
+    def moved(self):
+        """Bytes that one device communicates each time, at least: those of a ring."""
+        n = max(map(len, self.groups), default=1)
+        share = {"all-gather": n - 1, "all-reduce": 2 * (n - 1) / n}
+        share |= dict.fromkeys(("reduce-scatter", "all-to-all"), (n - 1) / n)
+        return round(self.operand * share.get(self.kind, 1))
+
+
+def sends(stage):
+    """List the collectives of a `jax.stages.Lowered` or `Compiled` as `Sent`, in order.
+
+    One that is started and awaited apart counts once. Raises ValueError where the
+    compiler writes groups in a form that is unknown here.
+    """
+    compiled = stage.compile() if hasattr(stage, "compile") else stage
+    head, *lines = compiled.as_text().splitlines()
+    counts = re.findall(r"(?:num_partitions|replica_count)=(\d+)", head)
+    devices = math.prod(map(int, counts))
+    shapes, inside = {}, {}  # of each name its shape, of each computation its lines
+    for line in lines:
+        if match := re.match(r"(ENTRY )?%(\S+) \(.*\{\s*$", line):
+            current = inside[match[1] or match[2]] = []
+        elif match := re.match(
+            r"\s+(?:ROOT )?%(\S+) = (.+?) ([a-z][\w-]*)\((.*)", line
+        ):
+            name, shapes[name], *operation = match.groups()
+            current.append(operation)
+
+    def walk(computation, times):
+        for operation, rest in inside[computation]:
+            kind = operation.removesuffix("-start")
+            if kind in KINDS:
+                operands = re.findall(r"%([^\s,]+)", rest.split(")")[0])
+                size = sum(bytes_of(shapes[name]) for name in operands)
+                yield Sent(kind, size, groups_of(rest, devices), times)
+            known = re.search(r'"known_trip_count":\{"n":"(\d+)"', rest)
+            turns = 1 if operation != "while" else int(known[1]) if known else None
+            often = None if None in (times, turns) else times * turns
+            for name in re.findall(CALLED, rest):
+                for one in re.findall(r"%([^\s,}]+)", name):
+                    yield from walk(one, often)
+
+    return list(walk("ENTRY ", 1))
+
+
+def what_it_sends(fn, *args):
+    """Compile `fn`, jitted or not, for `args`; print a line for each collective."""
+    lower = getattr(fn, "lower", None) or jax.jit(fn).lower
+    found = sends(lower(*args))
+    for sent in found:
+        count, size = len(sent.groups), max(map(len, sent.groups), default=1)
+        who = (
+            f"{count} pairs" if "permute" in sent.kind else f"{count} x {size} devices"
+        )
+        often = "in a loop" if sent.times is None else f"{sent.times} x"
+        print(f"{sent.kind:18} {who:14} {often:>9} {sent.moved:11,} bytes a device")
+    if not found:
+        print("no communication")
+
+
+def bytes_of(shape):
+    """Return the bytes of a shape, or of a tuple of shapes, such as "f32[2,8]{1,0}"."""
+    found = re.findall(r"\b(pred|[a-z]\w*?(\d+)\w*)\[([\d,]*)\]", shape)
+    return sum(math.prod(ints(axes)) * int(bits or 8) // 8 for _, bits, axes in found)
+
+
+def groups_of(text, devices):
+    """Return who talks to whom, written as sets, as an iota, or as axes of a mesh."""
+    if match := re.search(r"(?:groups|target_pairs)=\{([{}\d,]*)\}", text):
+        found = re.findall(r"\{([\d,]+)\}", match[1])
+        return tuple(map(ints, found)) or (tuple(range(devices)),)
+    if match := re.search(r"groups=(\[\S+\])<=(\S+?)(?:, |$)", text):
+        groups = iota(match[2]).reshape(ints(match[1]))
+    elif match := re.search(
+        r"groups=mesh\[(.*?)\](?:, device_ids=\((\S+)\))? \{(.*?)\}", text
+    ):
+        ids = iota(match[2] or f"[{devices}]")
+        groups = along(ids, re.findall(r"'(\w+)'=(\d+)", match[1]), match[3])
+    else:
+        raise ValueError(f"no groups of devices were found in {text[:200]!r}")
+    return tuple(map(tuple, groups.tolist()))
+
+
+def along(ids, axes, talking):
+    """Return a row of `ids` for each group, along `talking`: axes, or parts of axes."""
+    parts = re.findall(r"'(\w+)'(?::\((\d+)\)(\d+))?", talking)
+    sizes = {name: (int(outer or 1), inner) for name, outer, inner in parts}
+    shape, place = [], {}
+    for name, size in axes:
+        outer, inner = sizes.get(name, (1, ""))
+        place[name] = len(shape) + 1
+        shape += [outer, int(inner or size), int(size) // (outer * int(inner or size))]
+    talk = [place[name] for name in sizes]
+    rows = np.moveaxis(ids.reshape(shape), talk, range(-len(talk), 0))
+    return rows.reshape(-1, math.prod(shape[axis] for axis in talk))
+
+
+def iota(text):
+    """Return the numbers that "[4,2]T(1,0)" stands for: counted, then transposed."""
+    shape, *order = map(ints, re.findall(r"[\d,]+", text))
+    ids = np.arange(math.prod(shape)).reshape(shape)
+    return ids.transpose(*order)
+
+
+def ints(text):
+    """Return the numbers of a text such as "[4,2]"."""
+    return tuple(map(int, re.findall(r"\d+", text)))
