@@ -90,7 +90,7 @@ def test_a_bad_targets_file_is_one_sentence(tmp_path, text, reason):
 
 def test_who_lacks_a_cpu_is_not_told_to_take_a_cpu():
     lacking = Target("cpu", "", "cpu", 8, present=("/nowhere",))
-    with pytest.raises(TargetError, match="found: no /nowhere. Every machine has"):
+    with pytest.raises(TargetError, match=r"found: no /nowhere\. Every machine has"):
         Probe(lacking).result()
 
 
