@@ -95,6 +95,14 @@ for (const toggle of document.querySelectorAll("[data-bs-toggle='dropdown']")) {
   });
 }
 
+// The theme folds the contents while margin notes are in view, also where there are none.
+if (!document.querySelector(".bd-sidebar-secondary")) {
+  const none = document.createElement("div");
+  none.className = "bd-sidebar-secondary";
+  none.hidden = true;
+  document.body.append(none);
+}
+
 // An excerpt is of the article, not of the menus around it; a folder has none to fetch.
 if (typeof Search !== "undefined") {
   Search.htmlToText = (page, anchor) => {
