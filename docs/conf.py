@@ -34,11 +34,29 @@ myst_heading_anchors = 3
 nitpicky = True
 highlight_language = "python"
 
+# Where the book lives, such as https://github.com/someone/book: the one place for the
+# buttons that lead to the repository and to its issues; without it there are none.
+repository = ""
+
 html_theme = "sphinx_book_theme"
+html_theme_options = {
+    "repository_url": repository,
+    "path_to_docs": "docs",
+    "use_repository_button": bool(repository),
+    "use_issues_button": bool(repository),
+    "use_sidenotes": True,
+    "show_toc_level": 2,
+    "navigation_with_keys": True,
+    "navbar_persistent": [],  # the sidebar and the article's header have the search
+    "back_to_top_button": False,  # it would stand over code
+}
+html_context = {"default_mode": "auto"}
 html_title = project
+html_favicon = "_static/favicon.svg"
+templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["book.css"]
 html_js_files = [("book.js", {"defer": "defer"})]
-html_copy_source = False
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
+html_copy_source = True  # the download menu offers each page's Markdown
 html_show_sphinx = False
-html_theme_options = {"navigation_with_keys": True}

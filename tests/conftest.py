@@ -20,7 +20,12 @@ real = Path({conf!r})
 __file__, mine = str(real), __file__
 exec(compile(real.read_text(), str(real), "exec"))
 __file__ = mine
-html_theme, html_theme_options = "basic", {{}}
+templates_path = [str(real.parent / "_templates")]
+html_static_path = [str(real.parent / "_static")]
+html_favicon, html_search_scorer = None, ""
+"""
+PLAIN = """
+html_theme, html_theme_options = "basic", {}
 html_static_path, html_css_files, html_js_files = [], [], []
 """
 PAGE = """---
@@ -50,14 +55,14 @@ class Built:
 class Book:
     """A book in a folder of its own."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, conf: str = PLAIN):
         self.root = folder
         self.docs = folder / "docs"
         self.html = self.docs / "_build" / "html"
         self.docs.mkdir(parents=True)
         (folder / "examples").mkdir()
-        conf = CONF.format(conf=str(REAL / "docs" / "conf.py"))
-        (self.docs / "conf.py").write_text(conf)
+        real = CONF.format(conf=str(REAL / "docs" / "conf.py"))
+        (self.docs / "conf.py").write_text(real + conf)
         self.targets((REAL / "docs" / "targets.toml").read_text())
 
     def targets(self, text: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from book import new as scaffold
-from book.run.page import local_strings
+from book.private import local_strings
 from tests import first_edition, house, second_edition
 from tests.house import PAGE_RULES, PROGRAM_RULES, Book
 

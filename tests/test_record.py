@@ -65,15 +65,35 @@ def test_a_page_without_cells_has_no_line_about_devices(built):
     assert "provenance" not in built.text("words")
 
 
-def test_the_last_line_of_a_page_tells_executed_from_cached(built):
-    line = re.search(r'<p class="provenance"[^>]*>(.*?)</p>', built.text("counted"))[1]
+def last_line(book, page):
+    """The text of a page's last line."""
+    return re.search(r'<p class="provenance">(.*?)<', book.text(page))[1].strip()
+
+
+def test_the_last_line_of_a_page_says_where_and_when_it_ran(built):
     record = built.record()
     day = record["pages"]["counted"]["ran"][:10]
-    start = f"JAX {record['jax']}, 8 simulated CPU devices, {day}, "
-    assert line == start + "executed for this build."
+    line = f"Run on {day}, JAX {record['jax']}, 8 simulated CPU devices."
+    assert last_line(built, "counted") == line
+
+
+def test_a_last_line_is_written_again_where_the_page_is_not_read_again(built):
+    page = built.html / "counted.html"
+    before = page.stat().st_mtime_ns
     assert built.build().code == 0
     assert built.record()["pages"]["counted"]["executed"] is False
-    assert start + "outputs from the cache." in built.text("counted")
+    assert page.stat().st_mtime_ns == before
+    other = "import book.record as r\nr.provenance = lambda book, name: 'Elsewhere.'\n"
+    conf = built.docs / "conf.py"
+    plain = conf.read_text()
+    conf.write_text(plain + other)
+    again = built.build()
+    conf.write_text(plain)
+    assert again.code == 0, again.said
+    assert last_line(built, "counted") == "Elsewhere."
+    assert "updating environment: 0 added, 0 changed" in again.said
+    assert built.build().code == 0
+    assert last_line(built, "counted").startswith("Run on ")
 
 
 def test_the_record_and_those_of_other_machines_are_shown(built):

@@ -1,6 +1,10 @@
 """The build runs on the hardware it was configured for, or stops before a page."""
 
+import re
+
 import pytest
+
+from book.targets import Target, TargetError, environment, load
 
 SMALL = """
 [cpu]
@@ -67,15 +71,37 @@ def test_an_unknown_target_is_told_the_known_ones(book):
         ("[cpu\n", "targets.toml is not TOML"),
         ("[gpu]\nsays='x'\nplatform='gpu'\ndevices=1\n", "no target 'cpu'"),
         (SMALL + "colour = 'red'\n", "target 'absent' has an unknown key 'colour'"),
-        (SMALL.replace("devices = 2", "devices = 'two'"), "is 'two', not of type int"),
+        (SMALL.replace("devices = 2", "devices = 'two'"), "'two', not of type int"),
+        (SMALL + "jobs = -3\n", "'absent' says jobs = -3, which is less than 1"),
+        (SMALL.replace('"8"', "8"), "'cpu' has 8 in env, which is no text"),
+        (SMALL + "present = [3]\n", "'absent' has 3 in present, which is no text"),
+        (SMALL + "quiet = ['(']\n", "'absent' has '(' in quiet, no regular expression"),
         (SMALL.replace('platform = "tpu"\n', ""), "target 'absent' lacks platform"),
         ("cpu = 3\n", "'cpu' stands outside any target"),
     ],
 )
-def test_a_bad_targets_file_is_one_sentence(book, text, reason):
-    book.targets(text)
+def test_a_bad_targets_file_is_one_sentence(tmp_path, text, reason):
+    path = tmp_path / "targets.toml"
+    path.write_text(text)
+    with pytest.raises(TargetError, match=re.escape(reason)) as caught:
+        load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_build_ends_with_such_a_sentence(book):
+    book.targets("cpu = 3\n")
     book.page("counted", COUNT)
-    assert reason in sentence(book.build())
+    assert "'cpu' stands outside any target" in sentence(book.build())
+
+
+def test_nothing_that_steers_jax_or_python_is_handed_on(monkeypatch, tmp_path):
+    steering = ("JAX_ENABLE_X64", "XLA_FLAGS", "PYTHONOPTIMIZE", "PYTHONWARNINGS")
+    for name in (*steering, "PYTHONPATH", "PYTHONSTARTUP"):
+        monkeypatch.setenv(name, "1")
+    env = environment(Target("t", "", "", 0, env={"OURS": "2"}), tmp_path)
+    assert env["OURS"] == "2"
+    assert env["PYTHONPATH"] == str(tmp_path)
+    assert not {*steering, "PYTHONSTARTUP"} & set(env)
 
 
 def test_pages_choose_the_target_or_a_mesh_of_eight(book):
@@ -91,12 +117,18 @@ def test_pages_choose_the_target_or_a_mesh_of_eight(book):
     assert book.record()["device_count"] == 2
 
 
-def test_what_steers_jax_outside_does_not_reach_a_page(book):
+def test_what_steers_outside_does_not_reach_a_page(book):
     book.page("counted", COUNT)
+    book.page("false", "assert 3 == 4")
+    book.page("warns", "assert True\nimport warnings\nwarnings.warn('old ways')")
     steering = {
         "JAX_NUM_CPU_DEVICES": "3",
         "XLA_FLAGS": "--xla_force_host_platform_device_count=5",
         "JAX_ENABLE_X64": "1",
+        "PYTHONOPTIMIZE": "1",
+        "PYTHONWARNINGS": "ignore",
     }
-    assert book.build(env=steering).code == 0
+    built = book.build(env=steering)
     assert "devices: 8" in book.text("counted")
+    assert "false, cell 1: raised AssertionError" in built.said
+    assert "warns, cell 1: wrote to stderr" in built.said

@@ -1,70 +1,106 @@
-// Copying: the cell as it stands, and the program that runs it alone.
+// What the pages do by themselves: copying, the header's menus, and excerpts of a search.
 
 const said = document.createElement("p");
 said.className = "sr-only";
 said.setAttribute("role", "status");
 document.body.append(said);
 
-async function copy(text, button) {
+async function write(text) {
   try {
     await navigator.clipboard.writeText(text);
+    return true;
   } catch {
-    // No clipboard access, as on a page opened over plain HTTP.
+    // No clipboard, as on a page opened over plain HTTP.
     const area = document.createElement("textarea");
     area.value = text;
     document.body.append(area);
     area.select();
-    document.execCommand("copy");
+    const done = document.execCommand("copy");
     area.remove();
+    return done;
   }
-  const label = button.dataset.label;
-  button.textContent = "Copied";
-  said.textContent = `Copied: ${label}`;
-  setTimeout(() => (button.textContent = label), 1500);
 }
 
-function button(label, title, text) {
+// The programs of this page, loaded once, at the first click; from a folder as well.
+let loading;
+function programs() {
+  loading ??= new Promise((done, failed) => {
+    const script = document.createElement("script");
+    const root = document.documentElement.dataset.content_root;
+    script.src = `${root}_static/programs/${DOCUMENTATION_OPTIONS.pagename}.js`;
+    script.onload = () => done(window.programs);
+    script.onerror = failed;
+    document.head.append(script);
+  });
+  return loading;
+}
+
+function button(label, block, title, text) {
   const made = document.createElement("button");
+  const show = (word) => {
+    made.textContent = word;
+    made.setAttribute("aria-label", `${word}: ${block}`);
+  };
   made.type = "button";
-  made.dataset.label = made.textContent = label;
   made.title = title;
-  made.addEventListener("click", () => copy(text(), made));
+  show(label);
+  made.addEventListener("click", async () => {
+    const copied = await Promise.resolve(text()).then(write).catch(() => false);
+    said.textContent = copied ? "Copied" : "Not copied";
+    show(copied ? "Copied" : "Not copied");
+    setTimeout(() => {
+      show(label);
+      said.textContent = "";
+    }, 1500);
+  });
   return made;
 }
 
-// The program of a block is in a template beside it.
-function program(block) {
-  const inside = block.closest(".cell_input")?.querySelector("template.runnable");
-  const wrapper = block.closest(".literal-block-wrapper") ?? block;
-  const next = wrapper.nextElementSibling;
-  return inside ?? next?.querySelector(":scope > template.runnable") ?? null;
-}
-
-for (const code of document.querySelectorAll("article div.highlight > pre")) {
-  const block = code.closest("div[class*='highlight-']");
-  if (!block || block.closest(".cell_output")) continue;
+const blocks = document.querySelectorAll("article div[class*='highlight-'] > .highlight");
+let number = 0;
+for (const highlighted of blocks) {
+  const code = highlighted.querySelector("pre");
+  if (!code || code.closest(".cell_output, .checks")) continue;
+  const block = highlighted.parentElement;
+  const runnable = block.closest(".runnable")?.id;
+  const name = `code ${++number}`;
   const bar = document.createElement("div");
   bar.className = "copy-bar";
   const shown = () => code.textContent.trimEnd() + "\n";
-  bar.append(button("Copy", "Copy the code as it is shown", shown));
-  const runnable = program(block);
+  bar.append(button("Copy", name, "Copy the code as it is shown", shown));
   if (runnable) {
-    const text = () => runnable.content.textContent;
+    const text = async () => (await programs())[runnable];
     const title = "Copy it as a program with everything it needs; it was run alone";
-    bar.append(button("Copy runnable", title, text));
+    bar.append(button("Copy runnable", name, title, text));
   }
-  block.after(bar);
+  block.append(bar);
 }
 
-// What scrolls can be reached from the keyboard.
-function reachable() {
-  for (const box of document.querySelectorAll("article pre, article .table-wrapper")) {
-    if (box.scrollWidth > box.clientWidth) {
-      box.tabIndex = 0;
-      box.setAttribute("role", "region");
-      box.setAttribute("aria-label", "Scrolls sideways");
-    }
-  }
+// The header's menus open on a click and close on Escape or on a click elsewhere.
+for (const toggle of document.querySelectorAll("[data-bs-toggle='dropdown']")) {
+  const menu = toggle.parentElement;
+  const show = (open) => {
+    toggle.classList.toggle("show", open);
+    menu.querySelector(".dropdown-menu").classList.toggle("show", open);
+    toggle.setAttribute("aria-expanded", open);
+  };
+  show(false);
+  toggle.addEventListener("click", () => show(!toggle.classList.contains("show")));
+  addEventListener("click", (event) => menu.contains(event.target) || show(false));
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    show(false);
+    toggle.focus();
+  });
 }
-reachable();
-addEventListener("resize", reachable);
+
+// An excerpt is of the article, not of the menus around it; a folder has none to fetch.
+if (typeof Search !== "undefined") {
+  Search.htmlToText = (page, anchor) => {
+    const article = new DOMParser().parseFromString(page, "text/html").querySelector("article");
+    article?.querySelectorAll(".headerlink, script, style, svg").forEach((e) => e.remove());
+    const part = anchor && article?.querySelector(anchor);
+    return ((part || article)?.textContent ?? "").replace(/\s+/g, " ");
+  };
+  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+}

@@ -6,11 +6,8 @@ pages must run, `execute` runs them, `slicing` cuts them; MyST-NB then only rend
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import re
 import shutil
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,9 +18,10 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from book import targets
-from book.cut.program import SliceError, Slicer
-from book.pages import Cell, Listing, Page, Problem, read
-from book.run.cache import Cache, Entry, key
+from book.cut.program import Slicer, programs
+from book.pages import Cell, Page, Problem, read
+from book.run import stop
+from book.run.cache import Cache, Entry, key, write_whole
 from book.run.schedule import Runner
 
 logger = logging.getLogger(__name__)
@@ -56,6 +54,7 @@ class Build:
 
 def _begin(app: Sphinx, config) -> None:
     """One build at a time in a folder; after one that was killed, start afresh."""
+    stop.listen()
     app.book = Build(app)
     app.book.made.mkdir(parents=True, exist_ok=True)
     lock = filelock.FileLock(app.book.made / "lock")
@@ -145,55 +144,8 @@ def _cut(book: Build, env: BuildEnvironment) -> None:
     for path in set(folder.rglob("*.py")) - set(wanted):
         path.unlink()
     for path, text in wanted.items():
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-
-
-def programs(
-    page: Page, slicer: Slicer, fail: Callable[[Problem], None]
-) -> dict[str, str]:
-    """The program of every visible cell and listing of `page`: name -> text."""
-    found = {}
-    for index, cell in enumerate(page.cells):
-        if not cell.visible:
-            continue
-        # Removed cells draw, they never define: a program cannot need one.
-        before = () if cell.fresh else page.cells[:index]
-        above = [_completed(c) for c in before if c.visible and not c.fresh]
-        try:
-            found[f"cell{cell.number}"] = slicer.cell(above, cell.source, cell.raises)
-        except SliceError as error:
-            fail(Problem(page.name, str(error), cell.line, cell.number))
-    for listing in page.listings:
-        if not _there(listing):
-            continue  # Sphinx reports it
-        try:
-            found[f"listing{listing.number}"] = slicer.listing(
-                listing.path, listing.pyobject
-            )
-        except SliceError as error:
-            fail(Problem(page.name, f"a listing: {error}", listing.line))
-    return found
-
-
-def _completed(cell: Cell) -> str:
-    """What of the cell's source ran to its end: all of it, unless it was to raise."""
-    if not cell.raises:
-        return cell.source
-    last = ast.parse(cell.source).body[-1]
-    lines = cell.source.split("\n")[: last.lineno]
-    lines[-1] = lines[-1][: last.col_offset]
-    return "\n".join(lines).rstrip("; \n")
-
-
-def _there(listing: Listing) -> bool:
-    """Whether there is such a file, of Python, and such an object in it."""
-    if listing.path.suffix != ".py" or not listing.path.is_file():
-        return False
-    name = re.escape((listing.pyobject or "").split(".")[0])
-    text = listing.path.read_text(encoding="utf-8")
-    return bool(re.search(rf"^(async def|def|class) {name}\b", text, re.M)) or not name
+        if not path.exists() or path.read_bytes() != text.encode():
+            write_whole(path, text)
 
 
 def _outdated(book: Build, env: BuildEnvironment) -> list[str]:
@@ -260,6 +212,7 @@ def _end(app: Sphinx, exception: Exception | None) -> None:
     if exception is None:
         _marker(app).unlink(missing_ok=True)
     app.book_lock.release()
+    stop.tell(exception)
 
 
 def setup(app: Sphinx) -> dict:

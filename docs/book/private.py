@@ -6,14 +6,17 @@ network, and tells nobody that it is read.
 
 from __future__ import annotations
 
+import getpass
 import re
+import socket
+import sys
+import tempfile
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.util import logging
-
-from book.run.page import local_strings
 
 logger = logging.getLogger(__name__)
 _LOADS = re.compile(
@@ -27,6 +30,21 @@ _LOADS = re.compile(
 )
 
 
+def local_strings(*roots: Path) -> list[str]:
+    """Paths and names of this machine, none of which may be published."""
+    host = socket.gethostname()
+    found = {str(root) for root in roots} | {sys.prefix, tempfile.gettempdir() + "/"}
+    with suppress(OSError, KeyError):  # a user id without a name
+        user = getpass.getuser()
+        found |= {f"/home/{user}", f"/Users/{user}", f"{user}@"}
+    with suppress(RuntimeError):  # nor a folder
+        if len(str(Path.home())) > 1:
+            found.add(f"{Path.home()}/")
+    if len(host) > 4 and host != "localhost":
+        found.add(host)
+    return sorted(found)
+
+
 def requests(text: str) -> list[str]:
     """The addresses on other hosts that a browser would fetch for `text`."""
     return [next(filter(None, match.groups())) for match in _LOADS.finditer(text)]
@@ -38,7 +56,8 @@ def _check(app: Sphinx, exception: Exception | None) -> None:
     private = [s for s in local_strings(*app.book.roots) if "/" in s]
     out = Path(app.outdir)
     bad = []
-    for path in sorted([*out.rglob("*.html"), *out.rglob("*.css")]):
+    pages = [*out.rglob("*.html"), *out.rglob("*.css")]
+    for path in sorted([*pages, *out.glob("_static/programs/**/*.js")]):
         text = path.read_text(encoding="utf-8")
         name = path.relative_to(out)
         bad += [f"{name} asks another host for {found}" for found in requests(text)]

@@ -22,7 +22,6 @@ A page that failed is not in it.  Only builds without a failure should be kept u
 from __future__ import annotations
 
 import json
-import re
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -32,9 +31,6 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from book.targets import MESH, Hardware
-
-_LINE = '<p class="provenance" data-page="{}">{}</p>'
-_FIND = re.compile(r'<p class="provenance" data-page="([^"]*)">.*?</p>', re.DOTALL)
 
 
 def make(book) -> dict:
@@ -87,11 +83,7 @@ def provenance(book, name: str) -> str:
     other = book.kernels["target"]
     if hardware.simulated and not other.simulated:
         words[-1] += f" (this machine has {other.count} × {other.kind})"
-    day = entry.executed[:10]
-    how = (
-        "executed for this build" if name in book.executed else "outputs from the cache"
-    )
-    return f"{', '.join(words)}, {day}, {how}."
+    return f"Run on {', '.join([entry.executed[:10], *words])}."
 
 
 class RecordTables(SphinxDirective):
@@ -106,8 +98,11 @@ class RecordTables(SphinxDirective):
         book = self.app.book
         text = table(make(book), "This build", self.env.found_docs)
         for path in _kept(book):
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            text += table(kept, path.stem, self.env.found_docs)
+            try:
+                kept = json.loads(path.read_text(encoding="utf-8"))
+                text += table(kept, path.stem, self.env.found_docs)
+            except (ValueError, LookupError, TypeError, AttributeError):
+                raise self.error(f"records/{path.name} is no record") from None
         return self.parse_text_to_nodes(text, offset=self.content_offset)
 
 
@@ -148,7 +143,7 @@ def _day(moment: str) -> str:
 def _again(app: Sphinx, env, *_changes: object) -> list[str]:
     """A page that shows records is read again when what they say has changed."""
     shown = [_told(make(app.book))]
-    shown += [p.read_text(encoding="utf-8") for p in _kept(app.book)]
+    shown += [p.read_bytes() for p in _kept(app.book)]
     before, env.book_record_shown = getattr(env, "book_record_shown", None), shown
     pages = getattr(env, "book_record_pages", set())
     return [] if shown == before else sorted(pages & env.found_docs)
@@ -174,27 +169,31 @@ def _kept(book) -> list[Path]:
     return sorted((book.docs / "evidence" / "records").glob("*.json"))
 
 
-def _leave_room(app: Sphinx, name, template, context, doctree) -> None:
-    if name in app.book.entries or name in app.book.failed:
-        context["body"] = context.get("body", "") + _LINE.format(name, "")
+def _changed(app: Sphinx, env) -> list[str]:
+    """Pages whose last line is another one are written again, if they were not read."""
+    book, shown = app.book, sorted(getattr(env, "book_record_pages", set()))
+    lines = {
+        name: {
+            "provenance": provenance(book, name),
+            "record_page": (shown or [None])[0],
+        }
+        for name in {*book.entries, *book.failed}
+    }
+    before, env.book_provenance = getattr(env, "book_provenance", {}), lines
+    return sorted(n for n in env.found_docs if before.get(n) != lines.get(n))
+
+
+def _last_line(app: Sphinx, name, template, context, doctree) -> None:
+    """Hand the template what `_changed` compared."""
+    context.update(app.env.book_provenance.get(name, {}))
 
 
 def _write(app: Sphinx, exception: Exception | None) -> None:
-    """Fill in each page's last line, also where the page itself was not rewritten."""
+    """Write the record beside the pages."""
     if exception is not None or app.builder.format != "html":
         return
-    book = app.book
-    out = Path(app.outdir)
-    for name in {*book.entries, *book.failed}:
-        path = Path(app.builder.get_outfilename(name))
-        if not path.exists():
-            continue
-        old = path.read_text(encoding="utf-8")
-        new = _FIND.sub(lambda m: _LINE.format(m[1], provenance(book, m[1])), old)
-        if new != old:
-            path.write_text(new, encoding="utf-8")
-    text = json.dumps(make(book), indent=1, ensure_ascii=False) + "\n"
-    (out / "record.json").write_text(text, encoding="utf-8")
+    text = json.dumps(make(app.book), indent=1, ensure_ascii=False) + "\n"
+    Path(app.outdir, "record.json").write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict:
@@ -203,6 +202,7 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("record", RecordTables)
     app.connect("env-get-outdated", _again, priority=600)
     app.connect("env-merge-info", _merge)
-    app.connect("html-page-context", _leave_room)
+    app.connect("env-updated", _changed)
+    app.connect("html-page-context", _last_line)
     app.connect("build-finished", _write, priority=600)
     return {"version": version("sphinx"), "parallel_read_safe": True}

@@ -6,8 +6,10 @@ for in a process of its own, so that Sphinx itself never starts JAX.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -21,13 +23,14 @@ from sphinx.application import Sphinx
 MESH = 8
 PATIENCE = 120.0  # seconds for hardware that is there to wake up
 _ANYWHERE = "This builds on any machine: python -m nox -s docs -- -D book_target=cpu"
+_EVERY = "Every machine has these: look at `env` in targets.toml, and at JAX itself."
 _PROBE = """
 import json, jax, jaxlib
 d = jax.devices(PLATFORM)
 found = [jax.__version__, jaxlib.__version__, d[0].device_kind, len(d)]
 print("\\n" + json.dumps(found))
 """
-_FIELDS: dict[str, type | tuple[type, ...]] = {
+_FIELDS: dict[str, type] = {
     "says": str,
     "platform": str,
     "devices": int,
@@ -74,13 +77,15 @@ class Hardware:
 
     @property
     def fingerprint(self) -> str:
-        """A folder name that changes when the JAX or the machine does."""
+        """A folder name that changes when the JAX, the machine or its target does."""
+        steered = sorted(self.target.env.items()), self.target.quiet
         parts = (
             f"jax{self.jax}",
             f"jaxlib{self.jaxlib}",
             f"py{self.python}",
             self.target.platform,
             f"{self.count}x{self.kind}",
+            hashlib.sha256(repr(steered).encode()).hexdigest()[:8],
         )
         return "-".join(
             "".join(c if c.isalnum() or c in "._" else "_" for c in part)
@@ -101,16 +106,8 @@ def load(path: Path) -> dict[str, Target]:
         if not isinstance(table, dict):
             raise TargetError(f"{path.name}: {name!r} stands outside any target.")
         for key, value in table.items():
-            if key not in _FIELDS:
-                raise TargetError(
-                    f"{path.name}: target {name!r} has an unknown key {key!r}; "
-                    f"known are {', '.join(_FIELDS)}."
-                )
-            if not isinstance(value, _FIELDS[key]) or isinstance(value, bool):
-                raise TargetError(
-                    f"{path.name}: {key!r} of target {name!r} is {value!r}, "
-                    f"not of type {_FIELDS[key].__name__}."
-                )
+            if reason := _fault(key, value):
+                raise TargetError(f"{path.name}: target {name!r} {reason}.")
         missing = [k for k in ("says", "platform", "devices") if k not in table]
         if missing:
             raise TargetError(
@@ -125,17 +122,42 @@ def load(path: Path) -> dict[str, Target]:
     return targets
 
 
+def _fault(key: str, value: object) -> str | None:
+    """What is wrong with a line of a target, if anything is."""
+    if key not in _FIELDS:
+        return f"has an unknown key {key!r}; known are {', '.join(_FIELDS)}"
+    kind = _FIELDS[key]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        return f"says {key} = {value!r}, not of type {kind.__name__}"
+    if kind is int and value < 1:
+        return f"says {key} = {value}, which is less than 1"
+    for part in [*value.values()] if kind is dict else value if kind is list else []:
+        if not isinstance(part, str):
+            return f"has {part!r} in {key}, which is no text; put it in quotes"
+    for pattern in value if key == "quiet" else ():
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            return f"has {pattern!r} in quiet, no regular expression: {error}"
+    return None
+
+
 def environment(target: Target, *paths: Path) -> dict[str, str]:
-    """The environment of a process on `target`: nothing that steers JAX leaks in."""
+    """The environment of a process on `target`, with `paths` to import from.
+
+    Nothing that steers JAX or Python (such as PYTHONOPTIMIZE, without assertions)
+    leaks in from whoever builds the book.
+    """
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("JAX_", "XLA_"))
+        if not name.startswith(("JAX_", "XLA_", "PYTHON"))
     }
-    search = [*map(str, paths), *filter(None, [kept.get("PYTHONPATH")])]
+    kept |= target.env
+    search = [*map(str, paths), *filter(None, [target.env.get("PYTHONPATH")])]
     if search:
         kept["PYTHONPATH"] = os.pathsep.join(search)
-    return {**kept, **target.env}
+    return kept
 
 
 class Probe:
@@ -176,7 +198,7 @@ class Probe:
         return TargetError(
             f"Target {name!r} needs {few} device{'s' * (few > 1)} of platform "
             f"{self.target.platform!r}; found: {found}. "
-            f"{_ANYWHERE}"
+            f"{_EVERY if name == 'cpu' else _ANYWHERE}"
         )
 
 

@@ -1,12 +1,16 @@
 """Every cell and every listing can be copied as a program that runs alone."""
 
-import html
+import json
 import re
 
-TEMPLATE = re.compile(r'<template class="runnable">(.*?)</template>', re.DOTALL)
+
+def carried(book, page):
+    """The programs that the copy buttons of a page load: which -> text."""
+    script = book.html / "_static" / "programs" / f"{page}.js"
+    return json.loads(script.read_text().removeprefix("var programs = ").rstrip(";\n"))
 
 
-def test_the_page_carries_the_programs_that_are_written_beside_the_site(book):
+def test_the_programs_that_are_written_are_those_that_the_page_loads(book):
     book.write(
         "examples/double.py", "TWO = 2\n\n\ndef double(x):\n    return TWO * x\n"
     )
@@ -26,8 +30,10 @@ def test_the_page_carries_the_programs_that_are_written_beside_the_site(book):
         "cell3.py",
         "listing1.py",
     }
-    carried = [html.unescape(t) for t in TEMPLATE.findall(book.text("copied"))]
-    assert sorted(carried) == sorted(p.read_text() for p in written.iterdir())
+    programs = carried(book, "copied")
+    assert programs == {p.stem: p.read_text() for p in written.iterdir()}
+    named = re.findall(r'class="[^"]*runnable[^"]*" id="(\w+)"', book.text("copied"))
+    assert sorted(named) == sorted(programs)
     program = (written / "cell3.py").read_text()
     assert "import" not in program
     assert "TWO = 2" in program
@@ -69,3 +75,7 @@ def test_a_program_that_is_gone_leaves_no_file(book):
     book.page("fewer", "assert 1")
     assert book.build().code == 0
     assert [p.name for p in folder.iterdir()] == ["cell1.py"]
+    assert set(carried(book, "fewer")) == {"cell1"}
+    book.page("fewer", ":tags: [remove-input]\n1")
+    assert book.build().code == 0
+    assert not (book.html / "_static" / "programs" / "fewer.js").exists()

@@ -84,13 +84,24 @@ def test_another_jax_shares_nothing(built):
         "other/sitecustomize.py",
         "import jax\njax.__version__ = '99.1'\n",
     )
-    again(built, env={"PYTHONPATH": str(built.root / "other")})
+    known = (built.docs / "targets.toml").read_text()
+    other = f', PYTHONPATH = "{built.root / "other"}" }}'
+    built.targets(known.replace(" }", other, 1))
+    again(built)
     assert built.executed() == {"uses", "apart"}
     assert built.record()["jax"] == "99.1"
     assert "JAX 99.1" in built.text("uses")
+    built.targets(known)
     again(built)
     assert built.executed() == set()
     assert "JAX 99.1" not in built.text("uses")
+
+
+def test_another_environment_of_a_target_shares_nothing(built):
+    known = (built.docs / "targets.toml").read_text()
+    built.targets(known.replace(" }", ', JAX_ENABLE_X64 = "1" }', 1))
+    again(built)
+    assert built.executed() == {"uses", "apart"}
 
 
 def test_another_device_count_shares_nothing(built):

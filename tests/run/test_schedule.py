@@ -40,6 +40,13 @@ FAILING = {
     "notpython": ("assert True\nx = = 3", "cell 1: is not Python on line 2: invalid"),
 }
 
+SPIN = """
+import time
+begin = time.process_time()
+while time.process_time() < begin + 0.8:
+    pass
+"""
+
 
 @pytest.fixture(scope="module")
 def failed(shared):
@@ -50,6 +57,14 @@ def failed(shared):
     shared.page("dying", "assert True", "import os\nos.kill(os.getpid(), 9)")
     shared.page("leaving", "import os\nos._exit(7)")
     shared.page("endless", "assert True\nwhile True: pass", budget=3)
+    shared.page("steps", "assert True\n" + SPIN, *[SPIN] * 5, budget=2)
+    starting = "subprocess.run([sys.executable, '-c', spin])"
+    shared.page(
+        "starter",
+        f"assert True\nimport subprocess, sys\nspin = {SPIN * 4!r}\n{starting}",
+        budget=2,
+    )
+    shared.page("waiting", "assert True\nimport time\ntime.sleep(1.5)", budget=1)
     shared.page("fine", "assert True\nprint('fine', 'page')")
     shared.page(
         "declared", ':raises: "ValueError: odd"\nraise ValueError("odd\\nmore")'
@@ -98,8 +113,18 @@ def test_a_killed_kernel_is_told_from_a_failing_cell(failed):
 
 
 def test_a_cell_that_never_ends_is_stopped_at_the_budget_of_its_page(failed):
-    assert "endless, cell 1: was still running after" in failed.said
+    said = r"endless, cell 1: was still running, and the page has used 3\.\d s of proc"
+    assert re.search(said, failed.said)
     assert "the page's budget is 3 s" in failed.said
+
+
+def test_a_budget_counts_small_steps_and_what_a_page_starts(failed):
+    assert re.search(r"steps, cell [2-5]: .*the page has used [23]\.\d s", failed.said)
+    assert re.search(r"starter, cell 1: .*the page's budget is 2 s", failed.said)
+
+
+def test_waiting_costs_nothing(failed, shared):
+    assert "waiting" in shared.record()["pages"]
 
 
 def test_what_would_silently_not_run_is_an_error(failed):
@@ -173,18 +198,17 @@ def test_the_page_that_took_longest_starts_first(book):
 
 
 def test_a_cell_that_measures_runs_while_no_other_does(book):
-    cell = STAMPS.format(0.3).strip()
-    book.page("measured", cell, ":alone:\n" + cell, cell)
-    book.page("other", *[cell] * 5)
-    book.page("third", *[cell] * 5)
+    cell = STAMPS.format(0.1).strip()
+    for name in ("measured", "metered"):
+        book.page(name, cell, ":alone:\n" + cell, cell)
+    book.page("other", *[cell] * 3)
+    book.page("third", *[cell] * 3)
     built = book.build("-D", "book_jobs=3")
     assert built.code == 0, built.said
-    began, ended = stamps(book, "measured")[1]
     others = stamps(book, "other") + stamps(book, "third")
-    assert any(b < began for b, _ in others)
-    assert all(e < began or b > ended for b, e in others)
-    together = stamps(book, "measured")[0]
-    assert any(b < together[1] and e > together[0] for b, e in others)
+    first, second = sorted([stamps(book, "measured"), stamps(book, "metered")])
+    assert all(ended < first[0][0] for _, ended in others)
+    assert first[-1][1] < second[0][0]
 
 
 def test_kernels_share_the_cores_and_a_page_that_measures_has_all_of_them(book):

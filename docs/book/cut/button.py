@@ -1,59 +1,66 @@
 """Every cell and every listing can be copied as a program that runs alone.
 
-`build` cuts the programs and the test session runs each of them in an empty folder;
-here they are put into the page, for its *copy runnable* button.
+`build` cuts the programs and the test session runs each of them in an empty folder.
+Here the code on a page gets the name of its program, as an id, and the programs of a
+page go into a script of their own, which `book.js` loads at the first click: a classic
+script, because a page opened from a folder may load nothing else.
 """
 
 from __future__ import annotations
 
-import html
+import json
 from importlib.metadata import version
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.directives.code import LiteralInclude
 
 
-class Listing(LiteralInclude):
-    """`literalinclude` that remembers which listing of the page it is."""
-
-    def run(self) -> list[nodes.Node]:
-        """Include the file and leave a mark for `_attach` behind the listing."""
-        found = super().run()
-        if found and not isinstance(found[0], nodes.system_message):
-            found.append(nodes.raw("", "", format="html", classes=["listing-mark"]))
-            found[-1]["line"] = self.lineno
-        return found
-
-
-def _attach(app: Sphinx, doctree: nodes.document) -> None:
-    """Put each program beside the code that it runs."""
-    name = app.env.docname
-    book = app.book
+def _name(app: Sphinx, doctree: nodes.document) -> None:
+    """Give code that has a program the program's name, and the class `runnable`."""
+    name, book = app.env.docname, app.book
     programs = book.snippets.get(name, {})
-    for cell in list(doctree.findall(nodes.container)):
+    blocks = {}
+    for cell in doctree.findall(nodes.container):
         if cell.get("nb_element") == "cell_code":
-            program = programs.get(f"cell{cell['cell_metadata'].get('number')}")
-            inputs = [c for c in cell.children if "cell_input" in c.get("classes", [])]
-            if program and inputs:
-                inputs[0].append(_template(program))
-    marks = [n for n in doctree.findall(nodes.raw) if "listing-mark" in n["classes"]]
-    page = book.pages.get(name)
-    for mark, listing in zip(marks, page.listings if page else (), strict=False):
-        program = programs.get(f"listing{listing.number}")
-        if program:
-            mark.replace_self(_template(program))
-        else:
-            mark.parent.remove(mark)
+            blocks[f"cell{cell['cell_metadata'].get('number')}"] = cell
+    included = [
+        block
+        for block in doctree.findall(nodes.literal_block)
+        if block.get("source") and block["source"] != doctree["source"]
+    ]
+    for listing in book.pages[name].listings if name in book.pages else ():
+        for block in included:
+            if Path(block["source"]).resolve() == listing.path:
+                blocks[f"listing{listing.number}"] = block
+                included.remove(block)
+                break
+    for which, block in blocks.items():
+        if which in programs:
+            block["ids"].append(which)
+            block["classes"].append("runnable")
 
 
-def _template(program: str) -> nodes.raw:
-    text = f'<template class="runnable">{html.escape(program)}</template>'
-    return nodes.raw("", text, format="html")
+def _write(app: Sphinx, exception: Exception | None) -> None:
+    """Write the programs of each page, and remove those of pages that are gone."""
+    if exception is not None or app.builder.format != "html":
+        return
+    folder = Path(app.outdir, "_static", "programs")
+    wanted = {
+        folder / f"{name}.js": f"var programs = {json.dumps(found, indent=0)};\n"
+        for name, found in app.book.snippets.items()
+        if found
+    }
+    for path in set(folder.rglob("*.js")) - set(wanted):
+        path.unlink()
+    for path, text in wanted.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict:
-    """Replace `literalinclude` and attach programs to what has been read."""
-    app.add_directive("literalinclude", Listing, override=True)
-    app.connect("doctree-read", _attach)
+    """Name what has been read; write the programs beside the pages."""
+    app.connect("doctree-read", _name)
+    app.connect("build-finished", _write, priority=600)
     return {"version": version("sphinx"), "parallel_read_safe": True}

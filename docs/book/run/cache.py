@@ -1,10 +1,10 @@
 """No page ever shows output from other code, another JAX or another machine.
 
 A folder per fingerprint of the hardware, a file per page and key.  The key is made of
-what the page runs: its cells, the errors it declares, and every file of the repository
-that it imports or shows.  Prose and display tags are no part of it.  Files appear by
-rename and carry their own checksum, so a build that is killed leaves nothing half
-written, and two builds may share a cache.
+what the page runs: its cells, the errors it declares, every file of the repository that
+it imports or shows, and the versions of the packages it imports.  Prose and display
+tags are no part of it.  Files appear by rename and carry their own checksum, so a build
+that is killed leaves nothing half written, and two builds may share a cache.
 """
 
 from __future__ import annotations
@@ -13,17 +13,22 @@ import ast
 import hashlib
 import json
 import os
+import re
+import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from book.pages import Page, Problem
+from book.pages import Cell, Page, Problem
 from book.targets import Hardware
 
-FORMAT = 2  # raise it when what is stored, or how cells are run, changes
-KEPT = 3  # files a page keeps in each folder, so that going back is free
+FORMAT = 3  # raise it when what is stored, or how cells are run, changes
+KEPT = 3  # files a page keeps in each folder, those used last: going back is free
+BESIDE_JAX = {"numpy", "ml_dtypes", "scipy", "opt_einsum"}
 
 
 @dataclass(frozen=True)
@@ -43,14 +48,24 @@ def imported(source: str, roots: tuple[Path, ...]) -> set[Path]:
         path = todo.pop()
         if path not in seen:
             seen.add(path)
-            todo.extend(_direct(path.read_text(encoding="utf-8"), roots))
+            todo.extend(_direct(text(path), roots, str(path)))
     return seen
 
 
+def text(path: Path) -> str:
+    """The text of a program; raises `SyntaxError` where it is none."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise SyntaxError("it is not UTF-8", (str(path), None, None, None)) from None
+
+
 @cache
-def _direct(source: str, roots: tuple[Path, ...]) -> tuple[Path, ...]:
+def _direct(
+    source: str, roots: tuple[Path, ...], name: str = "<unknown>"
+) -> tuple[Path, ...]:
     found: list[Path] = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(source, name)):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -81,18 +96,63 @@ def key(page: Page, roots: tuple[Path, ...]) -> str:
         try:
             files |= imported(cell.source, roots)
         except SyntaxError as error:
-            at = f" on line {error.lineno}" if error.lineno else ""
-            raise Problem(
-                page.name, f"is not Python{at}: {error.msg}", cell.line, cell.number
-            ) from None
+            raise not_python(page.name, error, roots, cell) from None
     digest = hashlib.sha256(f"{FORMAT} {page.kernel}".encode())
     for cell in page.cells:
         digest.update(
             repr((cell.source.rstrip(), cell.raises, cell.check, cell.fresh)).encode()
         )
+    code = [cell.source.encode() for cell in page.cells]
     for path in sorted(files):
-        digest.update(f"{path.name}\0".encode() + path.read_bytes())
+        code.append(path.read_bytes())
+        digest.update(f"{path.name}\0".encode() + code[-1])
+    digest.update(repr(versions(b"\n".join(code))).encode())
     return digest.hexdigest()[:20]
+
+
+def not_python(
+    page: str, error: SyntaxError, roots: tuple[Path, ...], cell: Cell | None = None
+) -> Problem:
+    """What is wrong with `cell`, or with a file of the book that it imports."""
+    at = f" on line {error.lineno}" if error.lineno else ""
+    reason = f"is not Python{at}: {error.msg}"
+    path = Path(error.filename or "<unknown>")
+    if not path.is_absolute():
+        return Problem(page, reason, cell and cell.line, cell and cell.number)
+    inside = (path.relative_to(r) for r in roots if path.is_relative_to(r))
+    return Problem(page, f"it imports {next(inside, path.name)}, which {reason}")
+
+
+def versions(code: bytes) -> list[tuple[str, str]]:
+    """The installed packages that `code` imports by their own names, and JAX's."""
+    lines = re.findall(rb"^\s*(?:from|import)\s+([\w., ]+)", code, re.MULTILINE)
+    named = {word.decode() for line in lines for word in re.findall(rb"\w+", line)}
+    named -= sys.stdlib_module_names
+    found = ((name, _version(name)) for name in sorted(named | BESIDE_JAX))
+    return [(name, number) for name, number in found if number]
+
+
+@cache
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write `text`; the file appears whole or not at all.  An OSError names it."""
+    part = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(part, path)
+    except OSError as error:
+        if part:
+            Path(part).unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 class Cache:
@@ -122,16 +182,15 @@ class Cache:
             path.unlink(missing_ok=True)
             self.dropped.append(page.name)
             return None
+        with suppress(OSError):
+            os.utime(path)
         return entry
 
     def put(self, page: Page, key: str, entry: Entry) -> None:
-        """Keep `entry`; the file appears whole or not at all."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        """Keep `entry`; raises OSError, with the file's name, where it cannot."""
         body = json.dumps(vars(entry), sort_keys=True)
-        handle, name = tempfile.mkstemp(dir=self.folder, suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(hashlib.sha256(body.encode()).hexdigest() + "\n" + body)
-        os.replace(name, self._path(page.name, key))
+        checksum = hashlib.sha256(body.encode()).hexdigest()
+        write_whole(self._path(page.name, key), f"{checksum}\n{body}")
         for old in self._newest(self.folder, page.name)[KEPT:]:
             old.unlink(missing_ok=True)
 

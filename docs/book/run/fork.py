@@ -1,86 +1,39 @@
-"""A kernel starts warm: forked from a Python that has imported JAX once.
+"""A kernel or a program starts warm: forked from a Python that has imported JAX once.
 
 Starting Python, IPython and JAX costs more than most pages do.  Nothing but imports has
-happened when a kernel is forked: no device has been touched, and the kernel gets a
-namespace, a folder and an environment of its own.  Where there is no fork to rely on,
-or a page speaks to the environment before it imports JAX, a kernel starts as usual.
+happened when a process is forked: no device has been touched, and it gets a folder, an
+environment and a session of its own (`forkserver`).
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from jupyter_client import AsyncKernelManager
 from jupyter_client.provisioning import LocalProvisioner
 
-# Requests come in as lines, one at a time; what goes out is the process id of a new
-# kernel, as a number, or [process id, exit status] of one that has ended.
-_SERVER = """
-import json, os, select, signal, sys
-import jax, jax.numpy
-from ipykernel.kernelapp import IPKernelApp
-
-wake, ring = os.pipe()
-os.set_blocking(ring, False)
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-signal.signal(signal.SIGCHLD, lambda *_: None)
-signal.set_wakeup_fd(ring)
-sys.path[:] = [entry for entry in sys.path if entry]
-
-def become_a_kernel(ask):
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.setsid()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-    os.chdir(ask["cwd"])
-    os.environ.clear()
-    os.environ.update(ask["env"])
-    parent = f"--IPKernelApp.parent_handle={os.getppid()}"  # ends when it does
-    sys.argv = ["ipykernel_launcher", parent, *ask["arguments"]]
-    IPKernelApp.launch_instance()
-
-def tell(what):
-    print(json.dumps(what), flush=True)
-
-while True:
-    ready, _, _ = select.select([0, wake], [], [])
-    if wake in ready:
-        os.read(wake, 1024)
-        while True:
-            try:
-                child, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                break
-            if not child:
-                break
-            tell([child, os.waitstatus_to_exitcode(status)])
-    if 0 in ready:
-        line = sys.stdin.readline()
-        if not line:
-            break
-        child = os.fork()
-        if child == 0:
-            try:
-                become_a_kernel(json.loads(line))
-            finally:
-                os._exit(0)
-        tell(child)
-"""
+FORKS = hasattr(os, "fork")
+KERNELS = sys.platform == "linux"  # where a kernel may be forked
+_SERVER = Path(__file__).with_name("forkserver.py")
 
 
-class Kernel:
-    """A forked kernel, as far as Jupyter asks for what `Popen` has."""
+class ServerEnded(Exception):
+    """The Python that forks has ended; another one may do better."""
+
+
+class Child:
+    """A process that was forked, as far as Jupyter asks for what `Popen` has."""
 
     stdin = stdout = stderr = None
+    lost = False  # whether it went down with the Python that forked it
 
     def __init__(self, pid: int):
         self.pid = pid
@@ -111,75 +64,100 @@ class Kernel:
         self.send_signal(9)
 
 
-class Warm:
-    """A Python in the environment `env` that forks kernels; close it after use."""
+class ForkServer:
+    """A Python in the environment `env` that forks; close it after use."""
 
     def __init__(self, env: Mapping[str, str]):
-        self._server = subprocess.Popen(
-            [sys.executable, "-c", _SERVER],
+        self._python = subprocess.Popen(
+            [sys.executable, "-u", "-P", str(_SERVER)],
             env=dict(env),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
         )
-        self._asking = threading.Lock()
+        self.pid = self._python.pid
+        self._numbers = itertools.count()
         self._changed = threading.Condition()
-        self._kernels: dict[int, Kernel] = {}
-        self._new: Kernel | None = None
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    @staticmethod
-    def possible(cells: list[str]) -> bool:
-        """Whether a page of these cells can run in a forked kernel."""
-        forks = sys.platform == "linux"
-        return forks and not any("os.environ" in cell for cell in cells)
+        self._started: dict[int, Child] = {}
+        self._running: dict[int, Child] = {}
+        self._gone = False
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
 
     def _listen(self) -> None:
-        for line in self._server.stdout:
-            said = json.loads(line)
+        for line in self._python.stdout:
+            first, second = json.loads(line)
             with self._changed:
-                if isinstance(said, int):
-                    self._new = self._kernels[said] = Kernel(said)
+                if first < 0:
+                    self._started[first] = self._running[second] = Child(second)
                 else:
-                    self._kernels.pop(said[0]).ended(said[1])
+                    self._running.pop(first).ended(second)
                 self._changed.notify_all()
+        with self._changed:
+            self._gone = True
+            for child in self._running.values():
+                child.lost = True
+                child.ended(-9)
+            self._changed.notify_all()
 
-    def fork(self, arguments: list[str], cwd: str, env: Mapping[str, str]) -> Kernel:
-        """Start a kernel; raises RuntimeError when the Python behind it has ended."""
-        ask = {"arguments": arguments, "cwd": str(cwd), "env": dict(env)}
-        with self._asking, self._changed:
-            self._new = None
-            self._server.stdin.write(json.dumps(ask) + "\n")
-            self._server.stdin.flush()
-            while self._new is None:
-                if self._server.poll() is not None:
-                    raise RuntimeError("the Python that starts kernels has ended")
-                self._changed.wait(timeout=0.5)
-            return self._new
+    def start(
+        self,
+        kind: str,
+        arguments: list[str],
+        cwd: Path | str,
+        env: Mapping[str, str],
+        log: tuple[Path, Path] | None = None,
+        limit: int = 0,
+    ) -> Child:
+        """Start a process, as `forkserver` has it; raises `ServerEnded`."""
+        number = -1 - next(self._numbers)  # no process id
+        ask = {
+            "id": number,
+            "kind": kind,
+            "arguments": [str(argument) for argument in arguments],
+            "cwd": str(cwd),
+            "env": dict(env),
+            "log": log and [str(path) for path in log],
+            "limit": limit,
+        }
+        with self._changed:
+            try:
+                self._python.stdin.write(json.dumps(ask).encode() + b"\n")
+                self._python.stdin.flush()
+            except OSError:
+                raise ServerEnded from None
+            self._changed.wait_for(lambda: self._gone or number in self._started)
+            if number not in self._started:
+                raise ServerEnded
+            return self._started.pop(number)
 
     def close(self) -> None:
-        """End the Python, and with it every kernel that is left."""
-        self._server.stdin.close()
-        self._server.wait()
+        """End the Python, and with it everything it forked that is left."""
+        with suppress(OSError):  # it has ended
+            self._python.stdin.close()
+        self._python.wait()
+        self._listening.join()
+        self._python.stdout.close()
 
 
 class Provisioner(LocalProvisioner):
-    """Starts a manager's kernel by forking one, instead of a program."""
+    """Starts a manager's kernel through a `ForkServer`."""
 
-    warm: Warm
+    server: ForkServer
+    warm: bool
 
     async def launch_kernel(self, cmd, **kwargs):
-        """Fork a kernel that takes the arguments of the launcher in `cmd`."""
-        arguments = cmd[cmd.index("-f") :]
-        self.process = self.warm.fork(arguments, kwargs["cwd"], kwargs["env"])
+        """Fork a kernel that takes the arguments in `cmd`, or run `cmd` itself."""
+        kind = "kernel" if self.warm else "command"
+        arguments = cmd[cmd.index("-f") :] if self.warm else cmd
+        self.process = self.server.start(kind, arguments, kwargs["cwd"], kwargs["env"])
         self.pid = self.pgid = self.process.pid
         self.cwd = Path(kwargs["cwd"])
         return self.connection_info
 
 
-def provision(manager: AsyncKernelManager, warm: Warm) -> None:
-    """Let `manager` fork its kernel from `warm`."""
+def provision(manager: AsyncKernelManager, server: ForkServer, warm: bool) -> None:
+    """Let `server` start the kernel of `manager`: a `warm` one has imported JAX."""
     manager.provisioner = Provisioner(
         kernel_id="page", kernel_spec=manager.kernel_spec, parent=manager
     )
-    manager.provisioner.warm = warm
+    manager.provisioner.server, manager.provisioner.warm = server, warm

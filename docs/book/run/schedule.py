@@ -1,8 +1,8 @@
 """Every page that is not in the cache runs, and every failure is told in one go.
 
 Pages run in Jupyter kernels of their own, as many at a time as there are cores, longest
-first, each kernel on its share of the cores; a cell that measures runs while no other
-does.  Sphinx reads a page only when its outputs are there.
+first, each kernel on its share of the cores.  Pages that measure come last, one after
+another, when nothing else runs.  Sphinx reads a page only when its outputs are there.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from book.pages import Page, Problem
+from book.run import stop
 from book.run.cache import Cache, Entry
-from book.run.fork import Warm
-from book.run.gate import Gate
+from book.run.folder import Folder
+from book.run.fork import KERNELS, ForkServer, ServerEnded
 from book.run.page import THREADS, PageRun
 from book.targets import Hardware, environment
 
@@ -47,23 +48,25 @@ class Runner:
         self.jobs = max(1, jobs or allowed)
         self.problems: list[Problem] = []
         self.entries: dict[str, Entry] = {}
-        self._warm: dict[str, Warm] = {}
+        self._servers: dict[str, ForkServer] = {}
         self._started = 0
 
     def run(self, pages: dict[str, tuple[Page, str]]) -> None:
         """Run `{name: (page, key)}`; results in `entries`, failures in `problems`."""
-        try:
-            asyncio.run(self._run_all(pages))
-        finally:
-            for warm in self._warm.values():
-                warm.close()
+        with Folder() as folder:
+            try:
+                stop.run(self._run_all(pages, folder.path))
+            finally:
+                for server in self._servers.values():
+                    server.close()
 
-    async def _run_all(self, pages: dict[str, tuple[Page, str]]) -> None:
+    async def _run_all(self, pages: dict[str, tuple[Page, str]], folder: Path) -> None:
         def seconds(item: tuple[Page, str]) -> float:
             return self.caches[item[0].kernel].seconds(item[0])
 
         order = sorted(pages.values(), key=seconds, reverse=True)
-        everything, gate = cores(), Gate()
+        quiet = [item for item in order if any(cell.alone for cell in item[0].cells)]
+        everything, total = cores(), len(order)
         shares: asyncio.Queue[list[int]] = asyncio.Queue()
         for job in range(self.jobs):
             shares.put_nowait(everything[job :: self.jobs] or everything)
@@ -71,39 +74,57 @@ class Runner:
         async def run(page: Page, key: str) -> None:
             # The queue hands shares out in the order of asking: longest first.
             mine = await shares.get()
-            measures = any(cell.alone for cell in page.cells)
             try:
-                await self._run(
-                    page, key, everything if measures else mine, gate, len(order)
-                )
+                await self._run(page, key, mine, folder, total)
             finally:
                 shares.put_nowait(mine)
 
-        await asyncio.gather(*(run(*item) for item in order))
+        await asyncio.gather(*(run(*item) for item in order if item not in quiet))
+        for page, key in quiet:
+            await self._run(page, key, everything, folder, total)
 
     async def _run(
-        self, page: Page, key: str, mine: list[int], gate: Gate, total: int
+        self, page: Page, key: str, mine: list[int], folder: Path, total: int
     ) -> None:
         self._started += 1
         count, hardware = f"[{self._started}/{total}]", self.kernels[page.kernel]
         self.say(f"{count} {page.name}: running {len(page.cells)} cells")
-        warm = None
-        if Warm.possible([cell.source for cell in page.cells]):
-            warm = self._warm_python(hardware)
-        run = PageRun(page, hardware, self.roots, mine, gate, warm)
+        place = folder / str(self._started)
+        run = PageRun(page, hardware, self.roots, mine, place)
         try:
-            entry = await run.entry()
-        except Problem as problem:
-            self.problems.append(problem)
+            try:
+                entry = await run.entry(self._server(hardware))
+            except ServerEnded:
+                del self._servers[hardware.fingerprint]  # another one may do better
+                run = PageRun(page, hardware, self.roots, mine, place)
+                entry = await run.entry(self._server(hardware))
+            self.caches[page.kernel].put(page, key, entry)
+        except Exception as error:  # the one place for what goes wrong with a page
+            self.problems.append(_problem(page, error))
             self.say(f"{count} {page.name}: failed after {run.spent:.1f} s")
         else:
-            self.caches[page.kernel].put(page, key, entry)
             self.entries[page.name] = entry
             self.say(f"{count} {page.name}: passed in {entry.seconds:.1f} s")
 
-    def _warm_python(self, hardware: Hardware) -> Warm:
-        if hardware.fingerprint not in self._warm:
+    def _server(self, hardware: Hardware) -> ForkServer | None:
+        if not KERNELS:
+            return None
+        if hardware.fingerprint not in self._servers:
             env = environment(hardware.target, *self.roots)
             env |= dict.fromkeys(THREADS, str(max(1, len(cores()) // self.jobs)))
-            self._warm[hardware.fingerprint] = Warm(env)
-        return self._warm[hardware.fingerprint]
+            self._servers[hardware.fingerprint] = ForkServer(env)
+        return self._servers[hardware.fingerprint]
+
+
+def _problem(page: Page, error: Exception) -> Problem:
+    """Say in one sentence why `page` could not be run."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, ServerEnded):
+        reason = "the Python that starts kernels ended twice"
+    elif isinstance(error, OSError):
+        where = error.filename or "a file"
+        reason = f"{where} could not be written: {error.strerror or error}"
+    else:
+        reason = f"could not be run, {type(error).__name__}: {error}"
+    return Problem(page.name, reason)

@@ -1,0 +1,69 @@
+"""A temporary folder that goes with its build, or with the next one.
+
+A build that is killed cannot clean up.  Each folder holds a lock for as long as its
+process lives; a folder whose lock is free belongs to nobody, and is removed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import filelock
+
+PREFIX = "book-"
+OTHERS = ("/tmp", "/dev/shm")  # where the usual place has too long a name
+# The path of a socket has 107 letters at most; ours are `N/kernel-ipc-5` in the folder.
+_LONGEST = 85
+
+
+class NoFolder(OSError):
+    """There is no folder for temporary files."""
+
+
+class Folder:
+    """A new temporary folder at `path`, a context manager."""
+
+    def __init__(self) -> None:
+        self.path = _new()
+        self._lock = filelock.FileLock(self.path / "lock")
+        self._lock.acquire()
+
+    def __enter__(self) -> Folder:
+        """Clear what dead builds left."""
+        for path in self.path.parent.glob(f"{PREFIX}*"):
+            if path != self.path:
+                _remove_if_dead(path)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the folder, first what is in it, last its lock."""
+        for path in self.path.iterdir():
+            if path.name != "lock":
+                shutil.rmtree(path, ignore_errors=True)
+        self._lock.release()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _new() -> Path:
+    """Make a folder where temporary files go, or where its name is short enough."""
+    places = [tempfile.gettempdir(), *OTHERS]
+    for place in places:
+        if len(place) + len(PREFIX) + 9 <= _LONGEST:
+            with suppress(OSError):
+                return Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
+    raise NoFolder(
+        f"No folder for temporary files: {', '.join(dict.fromkeys(places))} have names "
+        "too long for sockets, or cannot be written to. Set TMPDIR to a short path."
+    )
+
+
+def _remove_if_dead(path: Path) -> None:
+    """Remove the folder at `path` if the process that made it has ended."""
+    if not (path / "lock").is_file():
+        return  # not ours, or not locked yet
+    lock = filelock.FileLock(path / "lock", timeout=0)
+    with suppress(OSError, filelock.Timeout), lock:
+        shutil.rmtree(path, ignore_errors=True)
