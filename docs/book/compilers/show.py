@@ -29,8 +29,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from book import targets
 from book.compilers.chips import CHIPS
+from book.imports import imported
 from book.pages import Problem
-from book.run.cache import imported
 
 ENGINE = Path(__file__).parents[2], Path(__file__).parents[3]  # `book`, `examples`
 DIRECTIVE = re.compile(r"^`{3,}\{compiled\} +(\S+)", re.MULTILINE)

@@ -9,16 +9,14 @@ written, and two builds may share a cache.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
+from book.imports import NotPython, imported
 from book.pages import Page, Problem
 from book.targets import Hardware
 
@@ -35,42 +33,6 @@ class Entry:
     seconds: float
 
 
-def imported(source: str, roots: tuple[Path, ...]) -> set[Path]:
-    """The files under `roots` that running `source` imports, however indirectly."""
-    seen: set[Path] = set()
-    todo = list(_direct(source, roots))
-    while todo:
-        path = todo.pop()
-        if path not in seen:
-            seen.add(path)
-            todo.extend(_direct(path.read_text(encoding="utf-8"), roots))
-    return seen
-
-
-@cache
-def _direct(source: str, roots: tuple[Path, ...]) -> tuple[Path, ...]:
-    found: list[Path] = []
-    for node in ast.walk(ast.parse(source)):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        for name in names:
-            found.extend(_files(name.split("."), roots))
-    return tuple(found)
-
-
-def _files(parts: list[str], roots: tuple[Path, ...]) -> Iterator[Path]:
-    """`a.b.c` may import a/__init__.py, a/b/__init__.py, and a/b/c.py or a/b.py."""
-    for root in roots:
-        for depth in range(1, len(parts) + 1):
-            stem = root.joinpath(*parts[:depth])
-            for path in (stem / "__init__.py", stem.with_suffix(".py")):
-                if path.is_file():
-                    yield path
-
-
 def key(page: Page, roots: tuple[Path, ...]) -> str:
     """Everything that decides what `page` puts out, the hardware apart.
 
@@ -85,6 +47,8 @@ def key(page: Page, roots: tuple[Path, ...]) -> str:
             raise Problem(
                 page.name, f"is not Python{at}: {error.msg}", cell.line, cell.number
             ) from None
+        except NotPython as error:
+            raise Problem(page.name, str(error)) from None
     digest = hashlib.sha256(f"{FORMAT} {page.kernel}".encode())
     for cell in page.cells:
         digest.update(repr((cell.source.rstrip(), cell.raises)).encode())
