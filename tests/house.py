@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from book.cut.names import facts
+from book.cut.marks import marks_of
+from book.cut.statements import PAGE, statements
 from book.pages import Cell, Page, read
 
 SECTIONS = (
@@ -240,20 +241,19 @@ def removed_cells_draw(page: Page) -> list[str]:
     """A cell that the reader cannot see defines nothing that a visible one uses."""
     found, hidden, known = [], {}, set()
     for cell in page.cells:
-        body = ast.parse(cell.source).body
-        for node in body:
-            names = facts(node, last=node is body[-1])
-            binds = names.binds | names.maybe
+        for statement in statements(cell.source, PAGE, cell):
+            used, line = statement.uses, cell.line + statement.node.lineno - 1
             if not cell.visible:
-                hidden |= dict.fromkeys(binds, cell.line)
-                for name in sorted((binds | names.writes) & known):
+                hidden |= dict.fromkeys(used.bound, cell.line)
+                changed = marks_of(statement).changes
+                for name in sorted((used.bound | changed) & known):
                     what = f"a removed cell changes `{name}`, which the page shows"
-                    found.append(_at(page, cell.line + node.lineno - 1, what))
+                    found.append(_at(page, line, what))
                 continue
-            for name in sorted(((names.reads | names.later) & set(hidden)) - known):
+            for name in sorted(((used.reads | used.later) & set(hidden)) - known):
                 what = f"`{name}` comes from the removed cell at line {hidden[name]}"
-                found.append(_at(page, cell.line + node.lineno - 1, what))
-            known |= binds
+                found.append(_at(page, line, what))
+            known |= used.bound
     return found
 
 

@@ -29,7 +29,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from book import targets
 from book.compilers.chips import CHIPS
-from book.imports import imported
+from book.imports import NotPython, imported
 from book.pages import Problem
 
 ENGINE = Path(__file__).parents[2], Path(__file__).parents[3]  # `book`, `examples`
@@ -226,9 +226,13 @@ def _here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
             continue  # the directive says so, with its line
         module = "examples." + program.replace("/", ".")
         digest = hashlib.sha256(hardware.fingerprint.encode())
-        for path in sorted(
-            imported(f"import {module}, book.compilers.ask", book.roots)
-        ):
+        try:
+            files = imported(f"import {module}, book.compilers.ask", book.roots)
+        except NotPython as error:
+            for name in users[program]:
+                book.fail(Problem(name, str(error)))
+            continue
+        for path in sorted(files):
             digest.update(path.read_bytes())
         path, key = _here_path(book.made, program), digest.hexdigest()
         if not path.exists() or json.loads(path.read_text())["key"] != key:

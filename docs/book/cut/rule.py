@@ -173,7 +173,7 @@ class Rule:
             new = self._given(statement, value, base)
             found[name] = found[name] | new if name in found else new
         for name, value in marks.put:
-            old = self._value((statement.unit, name))
+            old = found.get(name, self._value((statement.unit, name)))
             held = replace(base, made=self._held(statement, value), moves=False)
             found[name] = old if old.kind == "import" else old | held
         for name in used.bound | set(found):

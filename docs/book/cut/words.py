@@ -45,10 +45,7 @@ MOVING = frozenset(
     "zip".split()
 )
 # Calls whose result has, or is, what they are given.
-KEEPS = MOVING | frozenset(
-    "copy deque dict list ravel reshape set sorted squeeze swapaxes transpose tuple "
-    "view".split()
-)
+KEEPS = MOVING | frozenset("ravel reshape squeeze swapaxes transpose view".split())
 
 
 def root(node: ast.AST) -> tuple[str | None, list[str]]:
