@@ -28,8 +28,9 @@ from sphinx.util.docutils import SphinxDirective
 
 from book import targets
 from book.compilers.chips import CHIPS
+from book.imports import NotPython, imported
 from book.pages import Problem
-from book.run.cache import imported, not_python, write_whole
+from book.run.cache import write_whole
 
 ENGINE = Path(__file__).parents[2], Path(__file__).parents[3]  # `book`, `examples`
 DIRECTIVE = re.compile(r"^`{3,}\{compiled\} +(\S+)", re.MULTILINE)
@@ -217,14 +218,13 @@ def _here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
             continue  # the directive says so, with its line
         module = "examples." + program.replace("/", ".")
         digest = hashlib.sha256(hardware.fingerprint.encode())
-        asked = f"import {module}, book.compilers.ask"
         try:
-            paths = sorted(imported(asked, book.roots))
-        except SyntaxError as error:
+            files = imported(f"import {module}, book.compilers.ask", book.roots)
+        except NotPython as error:
             for name in users[program]:
-                book.fail(not_python(name, error, book.roots))
+                book.fail(Problem(name, str(error)))
             continue
-        for path in paths:
+        for path in sorted(files):
             digest.update(path.read_bytes())
         path, key = _here_path(book.made, program), digest.hexdigest()
         if _kept_key(path) != key:
