@@ -7,7 +7,6 @@ network, and tells nobody that it is read.
 from __future__ import annotations
 
 import re
-from importlib.metadata import version
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -32,7 +31,8 @@ def requests(text: str) -> list[str]:
     return [next(filter(None, match.groups())) for match in _LOADS.finditer(text)]
 
 
-def _check(app: Sphinx, exception: Exception | None) -> None:
+def check(app: Sphinx, exception: Exception | None) -> None:
+    """Look at every file that was built."""
     if exception is not None or app.builder.format != "html":
         return
     private = [s for s in local_strings(*app.book.roots) if "/" in s]
@@ -52,9 +52,3 @@ def _check(app: Sphinx, exception: Exception | None) -> None:
         logger.warning("%s", reason, type="book", subtype="clean")
     if bad:
         app.statuscode = 1
-
-
-def setup(app: Sphinx) -> dict:
-    """Look at every file that was built."""
-    app.connect("build-finished", _check, priority=700)
-    return {"version": version("sphinx"), "parallel_read_safe": True}
