@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from book.build import programs
 from book.cut.launch import Launcher
-from book.cut.program import Slicer
+from book.cut.program import Slicer, programs
 from book.pages import Problem, read
 
 ROOT = Path(__file__).parent.parent

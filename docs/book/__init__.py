@@ -6,25 +6,20 @@ The rooms are `run`, `cut`, `compilers` and `draw`; what is beside them is the h
 from importlib.metadata import version
 
 
-def setup(app) -> dict:
+def steps() -> list:
     """A build from its beginning to its end: each step is called in this order."""
-    from book import build, fold, private, record, slim, sweep, targets
+    from book import build, fold, prepare, private, record, slim, sweep
     from book.compilers import show
     from book.cut import button
 
-    targets.setup(app)  # ask for the hardware: the answer comes while the rest loads
-    app.add_config_value("book_jobs", 0, "", types=(int,))
-    app.add_directive("compiled", show.Compiled)
-    record.RecordTables.app = app
-    app.add_directive("record", record.RecordTables)
-    steps = [
+    return [
         ("config-inited", build.begin),  # one build at a time in a folder
         ("builder-inited", build.guard),  # what fails on a page fails that page
         ("builder-inited", fold.replace),  # say in HTML what is folded
-        ("env-get-outdated", build.run),  # read all pages; run what is not cached
-        ("env-get-outdated", build.cut),  # the program of every lesson and listing
+        ("env-get-outdated", prepare.run),  # read all pages; run what is not cached
+        ("env-get-outdated", prepare.cut),  # the program of every lesson and listing
         ("env-get-outdated", show.compile_here),  # what pages show of compilers
-        ("env-get-outdated", build.outdated),  # Sphinx reads what shows another thing
+        ("env-get-outdated", prepare.outdated),  # Sphinx reads what shows another thing
         ("env-get-outdated", record.again),  # and pages that show the record
         ("doctree-read", button.name),  # code gets the name of its program
         ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
@@ -39,6 +34,18 @@ def setup(app) -> dict:
         ("build-finished", private.check),  # nor of this machine
         ("build-finished", build.end),  # say how it went
     ]
-    for order, (event, step) in enumerate(steps):
+
+
+def setup(app) -> dict:
+    """Ask for the hardware, and let Sphinx call each step."""
+    from book import record, targets
+    from book.compilers import show
+
+    targets.setup(app)  # the answer comes while other extensions load
+    app.add_config_value("book_jobs", 0, "", types=(int,))
+    app.add_directive("compiled", show.Compiled)
+    record.RecordTables.app = app
+    app.add_directive("record", record.RecordTables)
+    for order, (event, step) in enumerate(steps()):
         app.connect(event, step, priority=800 + order)
     return {"version": version("sphinx"), "parallel_read_safe": True}

@@ -15,6 +15,7 @@ from sphinx.util import logging
 from book.run.page import local_strings
 
 logger = logging.getLogger(__name__)
+_TEXTS = {*".html .css .js .json .txt .md .ipynb .svg .xml .buildinfo".split(" ")}
 _LOADS = re.compile(
     r"""<(?:script|img|iframe|source|audio|video)\b[^>]*\bsrc=["'](?P<src>(?:https?:)?//[^"']+)
       | <link\b(?=[^>]*\brel=["'](?:stylesheet|preload|prefetch|preconnect|icon))[^>]*
@@ -38,11 +39,13 @@ def check(app: Sphinx, exception: Exception | None) -> None:
     private = [s for s in local_strings(*app.book.roots) if "/" in s]
     out = Path(app.outdir)
     bad = []
-    pages = [*out.rglob("*.html"), *out.rglob("*.css")]
-    for path in sorted([*pages, *out.glob("_static/programs/**/*.js")]):
-        text = path.read_text(encoding="utf-8")
+    programs = {*out.glob("_static/programs/**/*.js")}
+    for path in sorted(p for p in out.rglob("*") if p.suffix in _TEXTS and p.is_file()):
+        text = path.read_text(encoding="utf-8", errors="replace")
         name = path.relative_to(out)
-        bad += [f"{name} asks another host for {found}" for found in requests(text)]
+        asks = requests(text) if path.suffix in (".html", ".css") else []
+        asks += requests(text) if path in programs else []
+        bad += [f"{name} asks another host for {found}" for found in asks]
         bad += [
             f"{name} holds {found}, a path of this machine"
             for found in private

@@ -50,8 +50,8 @@ def make(book) -> dict:
 
 def _shown(book) -> list:
     """The states of the pages that ran, now or before, and have not failed."""
-    states = (book.states[name] for name in sorted(book.states))
-    return [state for state in states if state.entry and not state.problems]
+    states = book.states.items()
+    return [s for _, s in sorted(states) if s.entry and not s.problems]
 
 
 def _page(book, state) -> dict:
@@ -190,7 +190,7 @@ def changed(app: Sphinx, env) -> list[str]:
 
 
 def last_line(app: Sphinx, name, template, context, doctree) -> None:
-    """Hand the template what `_changed` compared."""
+    """Hand the template what `changed` compared."""
     context.update(app.env.book_provenance.get(name, {}))
 
 

@@ -2,15 +2,13 @@
 
 import json
 import sys
-import types as modules
-from pathlib import Path
 
 import jax
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from book.run import types
+from book.run import types, watch
 
 SETUP = """import jax, jax.numpy as jnp, numpy as np
 from jax import P, lax
@@ -28,14 +26,11 @@ class Kernel:
 
     def __init__(self, shell):
         self.shell = shell
-        self.module = modules.ModuleType("_types_here")
-        code = compile(Path(types.__file__).read_text(), "<types>", "exec")
-        sys.modules[self.module.__name__] = self.module
-        exec(code, self.module.__dict__)
 
     def begin(self, checks=(False,) * 20):
         """Let the module look at the cells that come."""
-        self.module.begin(list(enumerate(checks, 1)))
+        exec(watch.loader(list(enumerate(checks, 1))), {})
+        self.module = sys.modules[watch.KERNEL]
 
     def run(self, source):
         """Run a cell; return what IPython says of it, and what it printed."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from book.cut import text as layout
@@ -16,8 +17,9 @@ from book.cut.changes import Changes, Name, Statement
 from book.cut.modules import Modules, SliceError, is_future, is_import, statements
 from book.cut.syntax import own_nodes, shows, spreads
 from book.cut.text import Imported, Part
+from book.pages import Cell, Listing, Page, Problem
 
-__all__ = ["DEVICE_LINE", "SliceError", "Slicer"]
+__all__ = ["DEVICE_LINE", "SliceError", "Slicer", "programs"]
 
 DEVICE_LINE = 'jax.config.update("jax_num_cpu_devices", 8)'
 PAGE = "the page"
@@ -360,3 +362,49 @@ def _paths(node: ast.AST) -> Iterable[str]:
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute):
             yield ast.unparse(part)
+
+
+def programs(
+    page: Page, slicer: Slicer, fail: Callable[[Problem], None]
+) -> dict[str, str]:
+    """The program of every visible cell and listing of `page`: name -> text."""
+    found = {}
+    for index, cell in enumerate(page.cells):
+        if not cell.visible:
+            continue
+        # Removed cells draw, they never define: a program cannot need one.
+        before = () if cell.fresh else page.cells[:index]
+        above = [_completed(c) for c in before if c.visible and not c.fresh]
+        try:
+            found[f"cell{cell.number}"] = slicer.cell(above, cell.source, cell.raises)
+        except SliceError as error:
+            fail(Problem(page.name, str(error), cell.line, cell.number))
+    for listing in page.listings:
+        if not _there(listing):
+            continue  # Sphinx reports it
+        try:
+            found[f"listing{listing.number}"] = slicer.listing(
+                listing.path, listing.pyobject
+            )
+        except SliceError as error:
+            fail(Problem(page.name, f"a listing: {error}", listing.line))
+    return found
+
+
+def _completed(cell: Cell) -> str:
+    """What of the cell's source ran to its end: all of it, unless it was to raise."""
+    if not cell.raises:
+        return cell.source
+    last = ast.parse(cell.source).body[-1]
+    lines = cell.source.split("\n")[: last.lineno]
+    lines[-1] = lines[-1][: last.col_offset]
+    return "\n".join(lines).rstrip("; \n")
+
+
+def _there(listing: Listing) -> bool:
+    """Whether there is such a file, of Python, and such an object in it."""
+    if listing.path.suffix != ".py" or not listing.path.is_file():
+        return False
+    name = re.escape((listing.pyobject or "").split(".")[0])
+    text = listing.path.read_text(encoding="utf-8")
+    return bool(re.search(rf"^(async def|def|class) {name}\b", text, re.M)) or not name

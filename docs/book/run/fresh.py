@@ -28,11 +28,7 @@ def environment(whole: Mapping[str, str]) -> dict[str, str]:
 
 
 async def run(
-    source: str,
-    env: Mapping[str, str],
-    cwd: Path,
-    mine: list[int],
-    running: dict[int, float],
+    source: str, env: Mapping[str, str], cwd: Path, mine: list[int], running: dict
 ) -> list[nbformat.NotebookNode]:
     """Run `source` on the cores `mine`, and return outputs as a kernel's cell has them.
 
