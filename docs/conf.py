@@ -34,8 +34,8 @@ myst_heading_anchors = 3
 nitpicky = True
 highlight_language = "python"
 
-# Where the book lives, such as https://github.com/someone/book: one place for the buttons
-# that lead to the repository and to its issues; without it there are none.
+# Where the book lives, such as https://github.com/someone/book: the one place for the
+# buttons that lead to the repository and to its issues; without it there are none.
 repository = ""
 
 html_theme = "sphinx_book_theme"

@@ -124,10 +124,11 @@ def test_no_place_at_all_is_a_sentence(monkeypatch):
 def test_a_server_kills_what_a_process_leaves(server, tmp_path, pipe):
     program = tmp_path / "program.py"
     program.write_text(STARTING.format(str(pipe)))
-    child = server.start("program", [str(program)], tmp_path, {}, tmp_path / "log")
+    log = tmp_path / "log"
+    child = server.start("program", [str(program)], tmp_path, {}, (log, log))
     processes = told(pipe)
     assert ended(*processes)
-    assert child.wait(20) == 0, (tmp_path / "log").read_text()
+    assert child.wait(20) == 0, log.read_text()
 
 
 def test_a_server_that_dies_takes_its_children_and_says_so(server, tmp_path):
@@ -221,7 +222,8 @@ def test_a_user_without_a_name_and_a_home_can_build(book, monkeypatch):
     # The name of a user comes from these, or from the system's list of users.
     book.write(
         "nobody/sitecustomize.py",
-        "import pwd\ndef missing(uid):\n    raise KeyError(uid)\npwd.getpwuid = missing",
+        "import pwd\n\ndef missing(uid):\n    raise KeyError(uid)\n\n"
+        "pwd.getpwuid = missing\n",
     )
     for name in ("LOGNAME", "USER", "LNAME", "USERNAME", "HOME"):
         monkeypatch.delenv(name, raising=False)

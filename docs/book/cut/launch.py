@@ -65,7 +65,7 @@ class Launcher:
         kind, arguments = "program", [str(path)]
         if "environ" in program:
             kind, arguments = "command", own
-        child = self._server.start(kind, arguments, empty, self._env, log, limit)
+        child = self._server.start(kind, arguments, empty, self._env, (log, log), limit)
         code = child.wait()
         if child.lost:
             raise RuntimeError("the Python that runs the programs has ended")
