@@ -63,7 +63,7 @@ class _Here:
         if check:
             names = _shell().user_ns
             self.lessons = dict(names)
-            names.update(self.proofs)
+            names.update({k: v for k, v in self.proofs.items() if k not in names})
 
     def after(self, _result) -> None:
         """A cell has run; what a check has bound is for other checks only."""
