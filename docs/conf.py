@@ -17,9 +17,9 @@ extensions = [
 ]
 exclude_patterns = ["_build", "book"]
 
-# Pages are executed by book.build, before MyST-NB reads them with their outputs.
+# Pages are executed by book.prepare, before MyST-NB reads them with their outputs.
 nb_execution_mode = "off"
-nb_custom_formats = {".md": "book.build.with_outputs"}
+nb_custom_formats = {".md": "book.prepare.with_outputs"}
 suppress_warnings = ["mystnb.nbcell"]  # book.pages says it, with page and line
 nb_merge_streams = True
 for chatty in (
