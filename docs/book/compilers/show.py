@@ -56,7 +56,7 @@ def _scaled(count: float, units: dict[str, float]) -> str:
 
 
 def sends(found: dict) -> list[str]:
-    """Return, as Markdown, what one device sends: a line for each kind of collective."""
+    """Return, as Markdown, what one device sends, a line for each collective."""
     lines = []
     for one in found["collectives"]:
         count, times = one["count"], one["times"]
@@ -88,7 +88,7 @@ def _plain(text: str) -> str:
 
 
 def memory(found: dict) -> list[str]:
-    """Return, as Markdown, the memory of one device, and its share where it is known."""
+    """Return, as Markdown, the memory of one device, and of how much it is."""
     if "does not fit" in found:
         why = re.sub(r"^RESOURCE_EXHAUSTED: (E\d+: )?", "", found["does not fit"])
         return ["**does not fit**", _plain(why)]
