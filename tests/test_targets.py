@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from book.targets import Probe, Target, TargetError, environment, load
+from book.targets import PATIENCE, Probe, Target, TargetError, environment, load
 
 SMALL = """
 [cpu]
@@ -41,7 +41,7 @@ def test_hardware_that_is_not_there_is_named_with_what_would_work(book):
     assert "'tpu'" in said
     assert "/dev/accel0" in said
     assert "python -m nox -s docs -- -D book_target=cpu" in said
-    assert built.seconds < 10
+    assert built.seconds < PATIENCE
 
 
 def test_a_platform_that_does_not_start_is_named_with_what_was_found(book):
@@ -49,7 +49,7 @@ def test_a_platform_that_does_not_start_is_named_with_what_was_found(book):
     book.page("counted", COUNT)
     built = book.build("-D", "book_target=absent")
     assert "'absent' needs 1 device of platform 'tpu'; found: " in sentence(built)
-    assert built.seconds < 10
+    assert built.seconds < PATIENCE
 
 
 def test_too_few_devices_are_counted(book):
