@@ -1,42 +1,41 @@
-"""Number the rows of a table from inside the body that sees a few of them.
+"""Number the rows of an array from inside a function that sees a few of them.
 
-Given the block (m, k) of one device, of a table split over the mesh axis "rows", return
-the numbers that these m rows have in the whole table, counted from 0, integers (m,).
+Given the shard (m, k) of one device, of an array whose rows are sharded over the mesh
+axis "data", return the numbers that these m rows have in the whole array, counted from
+0: integers (m,).
 """
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
-
-ROWS = P("rows")
 
 
 def solution(x):
-    """Return where this device's rows begin in the table, counted on."""
-    first = lax.axis_index("rows") * x.shape[0]
+    """Return where this device's rows begin in the array, counted on."""
+    first = lax.axis_index("data") * x.shape[0]
     return first + jnp.arange(x.shape[0])
 
 
 def check(number):
-    """Raise AssertionError, with what to look at, unless the body `number` is right.
+    """Raise AssertionError, with what to look at, unless the function is right.
 
-    number(x): float32 (m, k), the block of one device, to integers (m,).
+    number(x): float32 (m, k), the shard of one device, to integers (m,).
     """
 
-    def body(x):
+    def checked(x):
         found = number(x)
         assert np.shape(found) == x.shape[:1], (
-            f"the numbers of a block {x.shape} are an array of shape {x.shape[:1]}; "
+            f"the numbers of a shard {x.shape} are an array of shape {x.shape[:1]}; "
             f"yours has shape {np.shape(found)}"
         )
         return found
 
     for count, n in [(8, 8), (8, 24), (4, 12), (1, 5)]:
-        mesh = jax.make_mesh((count,), ("rows",))
-        x = jax.device_put(np.ones((n, 2), np.float32), NamedSharding(mesh, ROWS))
-        found = jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)(x)
+        mesh = jax.make_mesh((count,), ("data",), devices=jax.devices()[:count])
+        with jax.set_mesh(mesh):
+            x = jax.device_put(np.ones((n, 2), np.float32), P("data"))
+            found = jax.shard_map(checked, in_specs=P("data"), out_specs=P("data"))(x)
         assert np.array_equal(found, np.arange(n)), (
             f"{n} rows on {count} devices have the numbers 0 to {n - 1}; "
             f"yours are {np.asarray(found)}: which device is this, and how many rows "
@@ -45,21 +44,21 @@ def check(number):
 
 
 def mistake_counts_its_own(x):
-    """Think that the body sees the whole table: every device starts at 0."""
+    """Think that the function sees the whole array: every device starts at 0."""
     return jnp.arange(x.shape[0])
 
 
 def mistake_has_one_row(x):
     """Think of a device as a row, as under `pmap`: right while there is one each."""
-    return lax.axis_index("rows") + jnp.arange(x.shape[0])
+    return lax.axis_index("data") + jnp.arange(x.shape[0])
 
 
 def mistake_takes_turns(x):
     """Think that rows are dealt out like cards, one to each device in turn."""
-    devices = lax.axis_size("rows")
-    return lax.axis_index("rows") + devices * jnp.arange(x.shape[0])
+    devices = lax.axis_size("data")
+    return lax.axis_index("data") + devices * jnp.arange(x.shape[0])
 
 
 def mistake_returns_one_number(x):
     """Return where the rows begin, one number for all of them."""
-    return lax.axis_index("rows") * x.shape[0]
+    return lax.axis_index("data") * x.shape[0]

@@ -1,7 +1,7 @@
-"""Multiply in case 4, and send the smaller matrix, whichever it is.
+"""Multiply in case 4, and communicate the smaller matrix, whichever it is.
 
-Given `a` `(m, k)`, split by rows, and `b` `(k, p)`, split by columns, over the mesh
-axis "model", return `a @ b`, split by rows or by columns. A device sends no more than
+Given `a` `(m, k)`, sharded by rows, and `b` `(k, p)`, sharded by columns, over the mesh
+axis "model", return `a @ b`, sharded by rows or by columns. A device sends no more than
 it takes to gather the smaller of the two.
 """
 
@@ -9,50 +9,53 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
 
 from examples.tools.traffic import sends
 
 ROWS, COLUMNS = P("model", None), P(None, "model")
 
 
-def solution(a, b, mesh):
-    """Return `a @ b`, split as the larger matrix is, which stays where it is."""
-    split = ROWS if a.size > b.size else COLUMNS
-    return jnp.matmul(a, b, out_sharding=NamedSharding(mesh, split))
+def solution(a, b):
+    """Return `a @ b`, sharded as the larger matrix is, which stays where it is."""
+    like_the_larger = ROWS if a.size > b.size else COLUMNS
+    return jnp.matmul(a, b, out_sharding=like_the_larger)
 
 
 def check(make):
     """Raise AssertionError, with what to look at, unless `make` is right.
 
-    make(a, b, mesh): float32 (m, k) split by rows and (k, p) split by columns, over
-    the axis "model", to (m, p), split by rows or by columns.
+    make(a, b): float32 (m, k) sharded by rows and (k, p) sharded by columns, over the
+    axis "model", to (m, p), sharded by rows or by columns.
     """
     for count, m, k, p in [(8, 32, 4, 16), (8, 32, 64, 16), (2, 2, 16, 12)]:
-        mesh = jax.make_mesh((count,), ("model",))
-        whole_a, whole_b = numbers(m, k), numbers(k, p)
-        a = jax.device_put(whole_a, NamedSharding(mesh, ROWS))
-        b = jax.device_put(whole_b, NamedSharding(mesh, COLUMNS))
-        found = make(a, b, mesh)
-        assert np.shape(found) == (m, p), (
-            f"{(m, k)} @ {(k, p)} has to come back as {(m, p)}; "
-            f"yours has shape {np.shape(found)}"
-        )
-        assert np.array_equal(found, whole_a @ whole_b), (
-            f"on {count} devices the numbers of {(m, k)} @ {(k, p)} differ from NumPy's"
-        )
-        held = {shard.data.shape for shard in found.addressable_shards}
-        assert held in ({(m // count, p)}, {(m, p // count)}), (
-            f"every device has to keep its rows or its columns of {(m, p)}; "
-            f"yours hold pieces of shape {held}"
-        )
-        program = jax.jit(make, static_argnums=2).lower(a, b, mesh)
-        moved = sum(sent.moved for sent in sends(program))
-        least = min(whole_a.nbytes, whole_b.nbytes) * (count - 1) // count
-        assert moved <= least, (
-            f"for {(m, k)} @ {(k, p)} a device of {count} need send {least} bytes; "
-            f"yours sends {moved}: which of the two is the smaller?"
-        )
+        mesh = jax.make_mesh((count,), ("model",), devices=jax.devices()[:count])
+        with jax.set_mesh(mesh):
+            check_sizes(make, count, m, k, p)
+
+
+def check_sizes(make, count, m, k, p):
+    """Check `make` for one mesh of `count` devices and one size of a and b."""
+    whole_a, whole_b = numbers(m, k), numbers(k, p)
+    a, b = jax.device_put(whole_a, ROWS), jax.device_put(whole_b, COLUMNS)
+    found = make(a, b)
+    assert np.shape(found) == (m, p), (
+        f"{(m, k)} @ {(k, p)} has to come back as {(m, p)}; "
+        f"yours has shape {np.shape(found)}"
+    )
+    assert np.array_equal(found, whole_a @ whole_b), (
+        f"on {count} devices the numbers of {(m, k)} @ {(k, p)} differ from NumPy's"
+    )
+    held = {shard.data.shape for shard in found.addressable_shards}
+    assert held in ({(m // count, p)}, {(m, p // count)}), (
+        f"every device has to keep its rows or its columns of {(m, p)}; "
+        f"yours hold shards of shape {held}"
+    )
+    moved = sum(sent.moved for sent in sends(jax.jit(make).lower(a, b)))
+    least = min(whole_a.nbytes, whole_b.nbytes) * (count - 1) // count
+    assert moved <= least, (
+        f"for {(m, k)} @ {(k, p)} a device of {count} need send {least} bytes; "
+        f"yours sends {moved}: which of the two is the smaller?"
+    )
 
 
 def numbers(n, k):
@@ -60,28 +63,25 @@ def numbers(n, k):
     return np.arange(n * k, dtype=np.float32).reshape(n, k) % 5
 
 
-def mistake_always_gathers_b(a, b, mesh):
+def mistake_always_gathers_b(a, b):
     """Think of b as the weights, and of weights as what is gathered."""
 
     def body(a, b):
         return a @ lax.all_gather(b, "model", axis=1, tiled=True)
 
-    specs = {"in_specs": (ROWS, COLUMNS), "out_specs": ROWS}
-    return jax.shard_map(body, mesh=mesh, **specs)(a, b)
+    return jax.shard_map(body, in_specs=(ROWS, COLUMNS), out_specs=ROWS)(a, b)
 
 
-def mistake_compares_rows(a, b, mesh):
+def mistake_compares_rows(a, b):
     """Compare the lengths of a and b: the rows, without the columns."""
-    split = ROWS if len(a) > len(b) else COLUMNS
-    return jnp.matmul(a, b, out_sharding=NamedSharding(mesh, split))
+    return jnp.matmul(a, b, out_sharding=ROWS if len(a) > len(b) else COLUMNS)
 
 
-def mistake_follows_the_smaller(a, b, mesh):
+def mistake_follows_the_smaller(a, b):
     """Take `out_sharding` for what is gathered: it is what stays where it is."""
-    split = ROWS if a.size < b.size else COLUMNS
-    return jnp.matmul(a, b, out_sharding=NamedSharding(mesh, split))
+    return jnp.matmul(a, b, out_sharding=ROWS if a.size < b.size else COLUMNS)
 
 
-def mistake_asks_for_all_of_it(a, b, mesh):
+def mistake_asks_for_all_of_it(a, b):
     """Ask for the product everywhere, so as to have no case to tell apart."""
-    return jnp.matmul(a, b, out_sharding=NamedSharding(mesh, P(None, None)))
+    return jnp.matmul(a, b, out_sharding=P(None, None))

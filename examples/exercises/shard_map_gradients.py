@@ -1,9 +1,9 @@
-"""Take the gradient to weights of which each device holds a piece.
+"""Take the gradient of weights that are sharded, as fully sharded training does.
 
-Weights (n,), rows (m, n) and targets (m,) are all split over "rows". Return the
-gradient to the weights of half the mean squared error of all rows, (n,), split as they
-are: each device ends with its own piece, and no device gets the whole gradient to throw
-most of it away.
+Weights (n,), inputs (m, n) and targets (m,) are all sharded over "data". Return the
+gradient of the mean squared error of all examples with respect to the weights,
+(n,), sharded as they are: each device ends with its own shard, and no device computes
+the whole gradient to throw most of it away.
 
 Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion
 Parameter Models", 2020, stage 3.
@@ -12,95 +12,96 @@ Parameter Models", 2020, stage 3.
 import jax
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
 
 from examples.tools.traffic import sends
 
-ROWS = P("rows")
+
+@jax.jit
+@jax.shard_map(in_specs=(P("data"), P("data"), P("data")), out_specs=P("data"))
+def solution(w, inputs, targets):
+    """Return the gradient of the mean loss: the backward pass sums and scatters."""
+
+    def mean_loss(w):
+        w = lax.all_gather(w, "data", tiled=True)
+        loss = ((inputs @ w - targets) ** 2).mean()
+        return lax.pmean(loss, "data")
+
+    return jax.grad(mean_loss)(w)
 
 
-def over(mesh, body, **options):
-    """Return `body` over the mesh, where everything is split over "rows"."""
-    specs = {"in_specs": (ROWS, ROWS, ROWS), "out_specs": ROWS}
-    return jax.jit(jax.shard_map(body, mesh=mesh, **specs, **options))
+def check(gradient):
+    """Raise AssertionError, with what to look at, unless `gradient` is right.
 
-
-def error(piece, x, y):
-    """Return the error of this device's rows: weights (n/devices,), (m, n), (m,)."""
-    w = lax.all_gather(piece, "rows", tiled=True)
-    return ((x @ w - y) ** 2).mean() / 2
-
-
-def solution(mesh):
-    """Return the gradient of the mean: what comes back through a gather is summed."""
-
-    def mean_error(piece, x, y):
-        return lax.pmean(error(piece, x, y), "rows")
-
-    return over(mesh, jax.grad(mean_error))
-
-
-def check(make):
-    """Raise AssertionError, with what to look at, unless `make` is right.
-
-    make(mesh) returns a function: (n,), (m, n) and (m,) give the gradient, (n,).
+    gradient(w, inputs, targets): (16,), (16, 16) and (16,), sharded, give (16,).
     """
-    mesh = jax.make_mesh((8,), ("rows",))
-    gradient = make(mesh)
-    assert callable(gradient), "make(mesh) returns a function: weights, rows, targets"
-    x = np.arange(256, dtype=np.float32).reshape(16, 16) % 5
-    w, y = np.arange(16, dtype=np.float32) % 3, np.arange(16, dtype=np.float32) % 7
-    given = jax.device_put((w, x, y), NamedSharding(mesh, ROWS))
-    found = np.asarray(gradient(*given))
-    expected = (x @ w - y) @ x / 16
-    assert found.shape == (16,), f"16 weights have 16 slopes; yours is {found.shape}"
-    assert not np.array_equal(found, 8 * expected), (
-        "every slope is eight times too large: how many losses were counted?"
-    )
-    assert np.array_equal(found, expected), (
-        f"the first slopes are {expected[:3]}; yours are {found[:3]}"
-    )
-    spec = gradient(*given).sharding.spec
-    assert spec == ROWS, f"the gradient is split as the weights are, not as {spec}"
-    kinds = [sent.kind for sent in sends(jax.jit(gradient).lower(*given))]
+    inputs = np.arange(256, dtype=np.float32).reshape(16, 16) % 5
+    w = np.arange(16, dtype=np.float32) % 3
+    targets = np.arange(16, dtype=np.float32) % 7
+    expected = (inputs @ w - targets) @ inputs / 8
+    with jax.set_mesh(jax.make_mesh((8,), ("data",))):
+        given = jax.device_put((w, inputs, targets), P("data"))
+        found = gradient(*given)
+        assert found is not None, "the gradient is an array; yours is None"
+        assert found.shape == (16,), f"16 weights have 16 slopes, not {found.shape}"
+        assert not np.array_equal(found, 8 * expected), (
+            "every slope is eight times too large: how many losses were counted?"
+        )
+        assert np.array_equal(found, expected), (
+            f"the first two are {expected[:2]}; yours are {np.asarray(found)[:2]}"
+        )
+        spec = found.sharding.spec
+        assert spec == P("data"), (
+            f"the gradient is sharded as the weights are, not {spec}"
+        )
+        kinds = [sent.kind for sent in sends(jax.jit(gradient).lower(*given))]
     assert "all-reduce" not in kinds and "reduce-scatter" in kinds, (
-        "the numbers are right, but every device gets the whole gradient and keeps a "
-        f"piece of it; what is sent is {kinds}"
+        "the numbers are right, but every device computes the whole gradient and keeps "
+        f"a part of it; the program communicates by {kinds}"
     )
 
 
-def mistake_takes_the_local_error(mesh):
-    """Differentiate the error of this device: the rest is the optimizer's business."""
-    return over(mesh, jax.grad(error))
+def error(w, inputs, targets):
+    """Return this device's loss: weights (n/devices,), (k, n) and (k,) give ()."""
+    w = lax.all_gather(w, "data", tiled=True)
+    return ((inputs @ w - targets) ** 2).mean()
 
 
-def mistake_averages_pieces(mesh):
-    """Average the gradients afterwards, as code for pmap does: they are pieces here."""
-
-    def body(piece, x, y):
-        return lax.pmean(jax.grad(error)(piece, x, y), "rows")
-
-    return over(mesh, body)
+def mean_error(w, inputs, targets):
+    """Return the mean of all devices' losses: ()."""
+    return lax.pmean(error(w, inputs, targets), "data")
 
 
-def mistake_switches_off_the_check(mesh):
+@jax.jit
+@jax.shard_map(in_specs=(P("data"), P("data"), P("data")), out_specs=P("data"))
+def mistake_takes_the_local_loss(w, inputs, targets):
+    """Differentiate this device's loss: the rest is the optimizer's business."""
+    return jax.grad(error)(w, inputs, targets)
+
+
+@jax.jit
+@jax.shard_map(in_specs=(P("data"), P("data"), P("data")), out_specs=P("data"))
+def mistake_averages_shards(w, inputs, targets):
+    """Average the gradients afterwards, as code for pmap does: here they are shards."""
+    return lax.pmean(jax.grad(error)(w, inputs, targets), "data")
+
+
+@jax.jit
+@jax.shard_map(
+    in_specs=(P("data"), P("data"), P("data")), out_specs=P("data"), check_vma=False
+)
+def mistake_switches_off_the_check(w, inputs, targets):
     """Take `check_vma=False` for a switch that changes no number."""
-
-    def mean_error(piece, x, y):
-        return lax.pmean(error(piece, x, y), "rows")
-
-    return over(mesh, jax.grad(mean_error), check_vma=False)
+    return jax.grad(mean_error)(w, inputs, targets)
 
 
-def mistake_keeps_a_slice(mesh):
-    """Gather the weights first, and cut this device's piece out of their gradient."""
+@jax.jit
+@jax.shard_map(in_specs=(P("data"), P("data"), P("data")), out_specs=P("data"))
+def mistake_keeps_a_slice(w, inputs, targets):
+    """Gather the weights first, and take this device's slice of their gradient."""
 
-    def mean_error(w, x, y):
-        return lax.pmean(((x @ w - y) ** 2).mean() / 2, "rows")
+    def mean_loss(w):
+        return lax.pmean(((inputs @ w - targets) ** 2).mean(), "data")
 
-    def body(piece, x, y):
-        w = lax.all_gather(piece, "rows", tiled=True, to="invarying")
-        slopes, first = jax.grad(mean_error)(w, x, y), lax.axis_index("rows")
-        return lax.dynamic_slice_in_dim(slopes, first * len(piece), len(piece))
-
-    return over(mesh, body)
+    gathered = lax.all_gather(w, "data", tiled=True, to="invarying")
+    first = lax.axis_index("data") * len(w)
+    return lax.dynamic_slice_in_dim(jax.grad(mean_loss)(gathered), first, len(w))

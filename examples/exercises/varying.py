@@ -1,114 +1,98 @@
-"""Find the lowest balance of each ledger, and of all of them, and prove both outputs.
+"""Smooth the losses of eight training runs, and find the lowest, with the check on.
 
-Every device holds `k` amounts of a ledger that starts at zero. Return the lowest
-balance of each ledger, (devices,), split over "rows", and the lowest of all, (), the
-same on every device. A ledger that never falls below zero has the lowest balance zero.
+Every device holds the losses (k,) of one run. Return the exponential moving average at
+the end of each run, (devices,), sharded over "data", and the lowest of them, (), the
+same on every device. An average starts at zero, and each loss moves it by half.
 """
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
 
 from examples.vmap.what_it_does import equations
 
-ROWS = P("rows")
+
+@jax.jit
+@jax.shard_map(in_specs=P("data"), out_specs=(P("data"), P()))
+def solution(losses):
+    """Return the averages, whose carry varies, and their `pmin`, which does not."""
+
+    def smooth(average, loss):
+        return 0.5 * average + 0.5 * loss, None
+
+    start = lax.pcast(jnp.zeros(()), "data", to="varying")
+    average, _ = lax.scan(smooth, start, losses)
+    return average[None], lax.pmin(average, "data")
 
 
-def over(mesh, body, **options):
-    """Return `body` over the mesh: a split output, and one that all devices share."""
-    specs = {"in_specs": ROWS, "out_specs": (ROWS, P())}
-    return jax.jit(jax.shard_map(body, mesh=mesh, **specs, **options))
+def check(smoothed):
+    """Raise AssertionError, with what to look at, unless `smoothed` is right.
 
-
-def book(carry, amount):
-    """Take one amount: (balance, lowest) and an amount give (balance, lowest)."""
-    balance = carry[0] + amount
-    return (balance, jnp.minimum(carry[1], balance)), None
-
-
-def solution(mesh):
-    """Return the function: a carry that varies, and a `pmin` for what is shared."""
-
-    def body(amounts):
-        start = lax.pcast((0.0, 0.0), "rows", to="varying")
-        (_, low), _ = lax.scan(book, start, amounts)
-        return low[None], lax.pmin(low, "rows")
-
-    return over(mesh, body)
-
-
-def check(make):
-    """Raise AssertionError, with what to look at, unless `make` is right.
-
-    make(mesh) returns a function: amounts (devices k,) give (devices,) and ().
+    smoothed(losses): (48,), sharded, gives (8,), sharded, and (), replicated.
     """
-    mesh = jax.make_mesh((8,), ("rows",))
-    lows = make(mesh)
-    assert callable(lows), "make(mesh) returns a function: amounts give two outputs"
-    ledgers = np.arange(48, dtype=np.float32).reshape(8, 6) * 7 % 15 - 6
-    for amounts in (ledgers, ledgers[::-1], np.abs(ledgers)):
-        placed = jax.device_put(amounts.reshape(-1), NamedSharding(mesh, ROWS))
-        each, least = lows(placed)
-        expected = np.cumsum(amounts, axis=1).min(axis=1).clip(max=0)
-        assert np.array_equal(each, expected), (
-            f"the lowest balances are {expected.tolist()}; "
-            f"yours are {np.asarray(each).tolist()}"
-        )
-        assert each.sharding.spec == ROWS, "each device keeps its own lowest balance"
-        held = [float(shard.data) for shard in least.addressable_shards]
-        assert set(held) == {expected.min()}, (
-            f"every device has to hold the lowest of all, {expected.min()}; "
-            f"yours hold {held}"
-        )
-    program = list(equations(jax.make_jaxpr(lows)(placed).jaxpr))
+    runs = np.arange(48, dtype=np.float32).reshape(8, 6) * 7 % 15 + 1
+    with jax.set_mesh(jax.make_mesh((8,), ("data",))):
+        for losses in (runs, runs[::-1], runs**2):
+            placed = jax.device_put(losses.reshape(-1), P("data"))
+            found = smoothed(placed)
+            assert isinstance(found, tuple), "return two outputs: averages, the lowest"
+            each, lowest = found
+            expected = losses @ 0.5 ** np.arange(6, 0, -1, dtype=np.float32)
+            assert np.array_equal(each, expected), (
+                f"the averages are {expected.tolist()}; "
+                f"yours are {np.asarray(each).tolist()}"
+            )
+            assert each.sharding.spec == P("data"), "each device keeps its own average"
+            held = {float(shard.data) for shard in lowest.addressable_shards}
+            assert held == {float(expected.min())}, (
+                f"every device has to hold the lowest, {expected.min()}; "
+                f"yours hold {sorted(held)}"
+            )
+        program = list(equations(jax.make_jaxpr(smoothed)(placed).jaxpr))
     maps = [e.params for e in program if e.primitive.name == "shard_map"]
     assert maps and all(params["check_vma"] for params in maps), (
         "the numbers are right, but nothing proves it: leave the check on"
     )
 
 
-def mistake_believes_the_hint(mesh):
+def smooth(average, loss):
+    """Move the average by half of its distance to the loss."""
+    return 0.5 * average + 0.5 * loss, None
+
+
+@jax.jit
+@jax.shard_map(in_specs=P("data"), out_specs=(P("data"), P()), check_vma=False)
+def mistake_believes_the_hint(losses):
     """Take the advice of the message about replication, and switch the check off."""
-
-    def body(amounts):
-        (_, low), _ = lax.scan(book, (0.0, 0.0), amounts)
-        return low[None], low
-
-    return over(mesh, body, check_vma=False)
+    average, _ = lax.scan(smooth, 0.0, losses)
+    return average[None], average
 
 
-def mistake_switches_off_the_check(mesh):
+@jax.jit
+@jax.shard_map(in_specs=P("data"), out_specs=(P("data"), P()), check_vma=False)
+def mistake_switches_off_the_check(losses):
     """Get the numbers right, and the loop through by `check_vma=False`."""
-
-    def body(amounts):
-        (_, low), _ = lax.scan(book, (0.0, 0.0), amounts)
-        return low[None], lax.pmin(low, "rows")
-
-    return over(mesh, body, check_vma=False)
+    average, _ = lax.scan(smooth, 0.0, losses)
+    return average[None], lax.pmin(average, "data")
 
 
-def mistake_adds(mesh):
+@jax.jit
+@jax.shard_map(in_specs=P("data"), out_specs=(P("data"), P()))
+def mistake_adds(losses):
     """Reach for `psum`, since it makes a value the same on all devices."""
-
-    def body(amounts):
-        start = lax.pcast((0.0, 0.0), "rows", to="varying")
-        (_, low), _ = lax.scan(book, start, amounts)
-        return low[None], lax.psum(low, "rows")
-
-    return over(mesh, body)
+    start = lax.pcast(0.0, "data", to="varying")
+    average, _ = lax.scan(smooth, start, losses)
+    return average[None], lax.psum(average, "data")
 
 
-def mistake_shares_the_carry(mesh):
+@jax.jit
+@jax.shard_map(in_specs=P("data"), out_specs=(P("data"), P()))
+def mistake_shares_the_carry(losses):
     """Make both sides of the carry agree by a collective in every step."""
 
-    def step(carry, amount):
-        (balance, low), _ = book(carry, amount)
-        return (lax.pmin(balance, "rows"), lax.pmin(low, "rows")), None
+    def step(average, loss):
+        return lax.pmin(smooth(average, loss)[0], "data"), None
 
-    def body(amounts):
-        (_, low), _ = lax.scan(step, (0.0, 0.0), amounts)
-        return low[None], low
-
-    return over(mesh, body)
+    average, _ = lax.scan(step, 0.0, losses)
+    return lax.pcast(average, "data", to="varying")[None], average

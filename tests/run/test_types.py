@@ -26,9 +26,8 @@ pair = (x, jnp.float32(1))
 class Kernel:
     """A kernel in this process, as far as types are concerned."""
 
-    def __init__(self):
-        self.shell = InteractiveShell.instance(colors="nocolor")
-        self.shell.reset(new_session=True)
+    def __init__(self, shell):
+        self.shell = shell
         self.module = modules.ModuleType("_types_here")
         code = compile(Path(types.__file__).read_text(), "<types>", "exec")
         sys.modules[self.module.__name__] = self.module
@@ -56,18 +55,25 @@ class Kernel:
         self.shell.ast_transformers.clear()
 
 
-@pytest.fixture
-def kernel():
-    one = Kernel()
-    yield one
-    one.close()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_mesh_is_left():
-    yield
+@pytest.fixture(scope="module")
+def shell():
+    """A shell in which the cell SETUP has run."""
+    one = InteractiveShell.instance(colors="nocolor")
+    assert one.run_cell(SETUP).success
+    yield one, dict(one.user_ns)
     InteractiveShell.clear_instance()
     jax.set_mesh(jax.make_mesh((), ()))
+
+
+@pytest.fixture
+def kernel(shell):
+    """The same for each test: what the last one defined is gone."""
+    one, names = shell
+    one.user_ns.clear()
+    one.user_ns.update(names)
+    kernel = Kernel(one)
+    yield kernel
+    kernel.close()
 
 
 RIGHT = {
@@ -115,7 +121,6 @@ RIGHT = {
 @pytest.mark.parametrize("source", RIGHT.values(), ids=RIGHT)
 def test_a_type_that_is_right_is_quiet(kernel, source):
     kernel.begin()
-    assert kernel.run(SETUP)[0].success
     result, said = kernel.run(source)
     assert result.success, said
     assert len(types.claims(source)) >= (source != RIGHT["no claim"])
@@ -159,27 +164,24 @@ WRONG = {
 @pytest.mark.parametrize(("source", "line", "why"), WRONG.values(), ids=WRONG)
 def test_a_type_that_does_not_hold_is_told(kernel, source, line, why):
     kernel.begin()
-    kernel.run(SETUP)
     assert kernel.run(source)[0].success
     ((cell, where, what),) = kernel.told()
-    assert (cell, where) == (2, line)
+    assert (cell, where) == (1, line)
     assert why in what
 
 
 def test_what_first_runs_in_a_later_cell_is_judged_there(kernel):
     kernel.begin()
-    kernel.run(SETUP)
     kernel.run("def g(x):  # float32[4]\n    return x")
     assert kernel.told(to_the_end=False) == []
     assert kernel.told()[0][2].endswith("never ran")
     kernel.run("g(x)")
     ((cell, line, why),) = kernel.told(to_the_end=False)
-    assert (cell, line) == (2, 1) and "it is float32[8@data,4]" in why
+    assert (cell, line) == (1, 1) and "it is float32[8@data,4]" in why
 
 
 def test_a_line_that_is_right_once_has_to_be_right_always(kernel):
     kernel.begin()
-    kernel.run(SETUP)
     kernel.run("def g(x):  # float32[4]\n    return x\ng(v)\ng(x)")
     assert len(kernel.told()) == 1
 
@@ -188,7 +190,6 @@ def test_display_and_tracebacks_are_as_without(kernel):
     plain = "y = v\ny + 1"
     typed = "y = v  # float32[4]\ny + 1  # float32[4]: shown"
     kernel.begin()
-    kernel.run(SETUP)
     shown = [kernel.run(source)[1].split(": ", 1)[1] for source in (plain, typed)]
     assert shown[0] == shown[1] and "Array([1., 2., 3., 4.]" in shown[0]
     assert "Out[" not in kernel.run("y = x  # float32[8@data,4]")[1]
@@ -207,7 +208,6 @@ def test_display_and_tracebacks_are_as_without(kernel):
 
 def test_no_value_is_kept_alive(kernel):
     kernel.begin()
-    kernel.run(SETUP)
     kernel.run("import weakref\nclass Box(np.ndarray): pass")
     kernel.run("b = np.zeros(3).view(Box)  # float32[3]\nw = weakref.ref(b)\ndel b")
     assert kernel.run("assert w() is None")[0].success
