@@ -10,7 +10,7 @@ nox.options.sessions = ["docs", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
 HTML = Path("docs/_build/html")
-BUILD = ("sphinx-build", "-W", "--keep-going", "docs")
+BUILD = ("sphinx-build", "-W", "--keep-going", "-d", "docs/_build/doctrees", "docs")
 COMPILE = ("python", "-m", "book.compilers.ask")
 
 
@@ -96,7 +96,7 @@ def live(session: nox.Session) -> None:
     ignore = ("--ignore", "*/_build/*", "--ignore", "*/__pycache__/*")
     watch = ("--watch", "examples")
     session.run(
-        "sphinx-autobuild", *ignore, *watch, "docs", str(HTML), *session.posargs
+        "sphinx-autobuild", *ignore, *watch, *BUILD[3:], str(HTML), *session.posargs
     )
 
 

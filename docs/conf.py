@@ -17,9 +17,9 @@ extensions = [
 ]
 exclude_patterns = ["_build", "book"]
 
-# Pages are executed by book.build, before MyST-NB reads them with their outputs.
+# Pages are executed by book.prepare, before MyST-NB reads them with their outputs.
 nb_execution_mode = "off"
-nb_custom_formats = {".md": "book.build.with_outputs"}
+nb_custom_formats = {".md": "book.prepare.with_outputs"}
 suppress_warnings = ["mystnb.nbcell"]  # book.pages says it, with page and line
 nb_merge_streams = True
 for chatty in (
@@ -46,6 +46,7 @@ html_theme_options = {
     "use_issues_button": bool(repository),
     "use_sidenotes": True,
     "show_toc_level": 2,
+    "footer_content_items": "copyright.html",
     "navigation_with_keys": True,
     "navbar_persistent": [],  # the sidebar and the article's header have the search
     "back_to_top_button": False,  # it would stand over code

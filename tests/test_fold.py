@@ -5,7 +5,7 @@ import re
 import pytest
 from docutils import nodes
 
-from book.fold import _fold_checks
+from book.fold import fold_checks
 
 
 def cell(check=None):
@@ -20,7 +20,7 @@ def folded():
     section = nodes.section()
     section.extend([cell(), cell(1), cell(1), nodes.paragraph(), cell(), cell(1)])
     document = nodes.container("", section)
-    _fold_checks(None, document)
+    fold_checks(None, document)
     return section
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from book import new as scaffold
-from book.build import programs
 from book.cut.launch import Launcher
-from book.cut.program import Slicer
+from book.cut.program import Slicer, programs
 from book.new import Refusal, create, place
 from book.pages import read
 from book.targets import load

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from book.build import programs
 from book.cut.launch import Launcher
-from book.cut.program import Slicer
+from book.cut.program import Slicer, programs
 from book.pages import Problem, read
 
 ROOT = Path(__file__).parent.parent
@@ -37,7 +36,13 @@ def cut() -> dict[str, str | Problem]:
     return found
 
 
-PROGRAMS = cut()
+def once(found: dict[str, str | Problem]) -> dict[str, str | Problem]:
+    """Each program once, under its first name, though several places show it."""
+    texts = {text: name for name, text in reversed(found.items())}
+    return {name: text for text, name in reversed(texts.items())}
+
+
+PROGRAMS = once(cut())
 
 
 @pytest.fixture(scope="session")

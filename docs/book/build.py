@@ -1,36 +1,55 @@
-"""Pages are read, run and cut into programs before Sphinx reads the first of them.
+"""A build, from its beginning to its end, and what it knows of each page.
 
-This is where the promises meet: `targets` says what hardware there is, `cache` which
-pages must run, `execute` runs them, `slicing` cuts them; MyST-NB then only renders.
+Whatever goes wrong with a page is a `Problem` of that page, and the other pages go on.
 """
 
 from __future__ import annotations
 
 import hashlib
 import shutil
-from importlib.metadata import version
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import filelock
-import nbformat
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from book import targets
-from book.cut.program import Slicer, programs
-from book.pages import Cell, Page, Problem, read
-from book.run import stop
-from book.run.cache import Cache, Entry, key, write_whole
-from book.run.schedule import Runner
+from book.pages import Page, Problem
+from book.run import messages, stop
+from book.run.cache import Entry
 
 logger = logging.getLogger(__name__)
-# The text of a page -> the page and what it put out, for MyST-NB's reader.
-_PAGES: dict[str, tuple[Page, Entry | None]] = {}
 
 
-class Build:
-    """What this build knows of the book; `app.book` for the other extensions."""
+@dataclass
+class PageState:
+    """What one build knows of one page; `page` is None where it could not be read."""
+
+    name: str
+    page: Page | None = None
+    key: str | None = None  # of what it runs; None where nothing does
+    entry: Entry | None = None  # what it put out
+    executed: bool = False  # in this build, not taken from the cache
+    programs: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def stamp(self) -> tuple | None:
+        """What is shown of the page; None for one that has to be read again."""
+        if self.page is None or self.problems:
+            return None
+        files = [one.path for one in self.page.listings if one.path.is_file()]
+        shown = [self.page.text.encode(), *(path.read_bytes() for path in files)]
+        text = hashlib.sha256(b"\0".join(shown)).hexdigest()
+        return text, self.key, self.entry and self.entry.executed
+
+
+class Book:
+    """What this build knows of the book; `app.book` for the rooms."""
 
     def __init__(self, app: Sphinx):
         self.docs = Path(app.confdir)
@@ -38,187 +57,103 @@ class Build:
         self.made = Path(app.outdir).parent
         self.roots = (self.root, self.docs)
         self.kernels: dict[str, targets.Hardware] = {}
-        self.pages: dict[str, Page] = {}
-        self.keys: dict[str, str] = {}
-        self.entries: dict[str, Entry] = {}
-        self.executed: set[str] = set()
-        self.snippets: dict[str, dict[str, str]] = {}
-        self.failed: dict[str, list[Problem]] = {}
+        self.states: dict[str, PageState] = {}
+        self.verbose = app.verbosity > 0
+
+    def state(self, name: str) -> PageState:
+        """The state of the page called `name`."""
+        return self.states.setdefault(name, PageState(name))
+
+    def pages(self) -> list[Page]:
+        """The pages that could be read, in the order of their names."""
+        states = (self.states[name] for name in sorted(self.states))
+        return [state.page for state in states if state.page]
 
     def fail(self, problem: Problem) -> None:
         """Report a problem; the build goes on to find more, and exits with 1."""
-        self.failed.setdefault(problem.page, []).append(problem)
+        self.state(problem.page).problems.append(problem)
         where = f"{self.docs / problem.page}.md:{problem.line or ''}"
         logger.warning("%s", problem, location=where, type="book", subtype="page")
 
+    @contextmanager
+    def blame(self, name: str) -> Iterator[None]:
+        """Turn what goes wrong inside into a problem of the page called `name`.
 
-def _begin(app: Sphinx, config) -> None:
+        With `-v` the whole traceback of an error of the engine is shown.
+        """
+        try:
+            yield
+        except Problem as problem:
+            self.fail(problem)
+        except Exception as error:
+            error = getattr(error, "orig_exc", None) or error
+            if isinstance(error, OSError) and error.errno in stop.MACHINE:
+                raise
+            if self.verbose:
+                logger.info("".join(traceback.format_exception(error)))
+            said = messages.brief(type(error).__name__, str(error))
+            self.fail(Problem(name, f"the engine failed: {said}; please report"))
+
+
+def begin(app: Sphinx, _config: object) -> None:
     """One build at a time in a folder; after one that was killed, start afresh."""
     stop.listen()
-    app.book = Build(app)
-    app.book.made.mkdir(parents=True, exist_ok=True)
-    lock = filelock.FileLock(app.book.made / "lock")
+    book = app.book = Book(app)
+    book.made.mkdir(parents=True, exist_ok=True)
+    lock = filelock.FileLock(book.made / "lock")
     try:
         lock.acquire(timeout=0.1)
     except filelock.Timeout:
         logger.info("another build is at work in this folder; waiting for it")
         lock.acquire()
     app.book_lock = lock
-    if _marker(app).exists():
+    out = Path(app.outdir)
+    shutil.rmtree(out / ".doctrees", ignore_errors=True)  # it is not published
+    if Path(app.doctreedir).is_relative_to(out):
+        app.doctreedir = type(app.outdir)(book.made / "doctrees")
+    if marker(app).exists():
         logger.info("the last build was stopped half-way; every page is written again")
         shutil.rmtree(app.doctreedir, ignore_errors=True)
-        Path(app.doctreedir).mkdir(parents=True, exist_ok=True)
+    Path(app.doctreedir).mkdir(parents=True, exist_ok=True)
 
 
-def _marker(app: Sphinx) -> Path:
+def marker(app: Sphinx) -> Path:
+    """The file that is there while a build is at work, and after one was killed."""
     return app.book.made / f"unfinished-{Path(app.outdir).name}"
 
 
-def _run(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
-    """Bring every page's outputs and programs up to date; name the pages to read."""
-    book: Build = app.book
-    book.kernels = targets.kernels(app)
-    _marker(app).touch()
-    caches = {
-        name: Cache(book.made / "cache", hardware)
-        for name, hardware in book.kernels.items()
-    }
-    stale = {}
-    for name in sorted(env.found_docs):
-        path = Path(env.doc2path(name))
-        if path.suffix != ".md":
-            continue
-        try:
-            page = book.pages[name] = read(path, name)
-            if not page.cells:
-                continue
-            book.keys[name] = key(page, book.roots)
-        except Problem as problem:
-            book.fail(problem)
-            continue
-        entry = caches[page.kernel].get(page, book.keys[name])
-        if entry is None:
-            stale[name] = (page, book.keys[name])
-        else:
-            book.entries[name] = entry
-    for dropped in sorted({name for c in caches.values() for name in c.dropped}):
-        logger.info("the cached outputs of %s were damaged; dropped", dropped)
-    if stale:
-        runner = Runner(
-            book.kernels, caches, book.roots, logger.info, app.config.book_jobs
-        )
-        runner.run(stale)
-        book.entries |= runner.entries
-        book.executed = set(runner.entries)
-        for problem in sorted(runner.problems, key=lambda p: p.page):
-            book.fail(problem)
-    _PAGES.update(
-        (page.text, (page, book.entries.get(name))) for name, page in book.pages.items()
-    )
-    _cut(book, env)
-    return _outdated(book, env)
+def guard(app: Sphinx) -> None:
+    """A page that cannot be rendered fails, and the others are written."""
+    book, builder = app.book, app.builder
+    read_doc, write_doc = builder.read_doc, builder.write_doc
+
+    def read_or_blame(name: str, **options: object) -> None:
+        count = len(book.state(name).problems)
+        with book.blame(name):
+            read_doc(name, **options)
+        if len(book.state(name).problems) > count:
+            book.state(name).page = None
+            read_doc(name, **options)  # as a page that could not be read
+
+    def write_or_blame(name: str, doctree: object) -> None:
+        count = len(book.state(name).problems)
+        with book.blame(name):
+            write_doc(name, doctree)
+        if len(book.state(name).problems) > count and builder.format == "html":
+            Path(builder.get_outfilename(name)).unlink(missing_ok=True)
+
+    builder.read_doc, builder.write_doc = read_or_blame, write_or_blame
 
 
-def _cut(book: Build, env: BuildEnvironment) -> None:
-    """Write the program of every visible cell and listing to `_build/snippets`."""
-    slicer = Slicer(book.roots)
-    known = getattr(env, "book_snippets", {})
-    env.book_snippets = {}
-    for name, page in book.pages.items():
-        stamp = (hashlib.sha256(page.text.encode()).hexdigest(), book.keys.get(name))
-        if name in known and known[name][0] == stamp:
-            found = known[name][1]
-        elif name in book.failed:
-            continue  # one message is enough
-        else:
-            found = programs(page, slicer, book.fail)
-        if name not in book.failed:
-            env.book_snippets[name] = (stamp, found)
-        book.snippets[name] = found
-    folder = book.made / "snippets"
-    wanted = {
-        folder / name / f"{which}.py": text
-        for name, found in book.snippets.items()
-        for which, text in found.items()
-    }
-    for path in set(folder.rglob("*.py")) - set(wanted):
-        path.unlink()
-    for path, text in wanted.items():
-        if not path.exists() or path.read_bytes() != text.encode():
-            write_whole(path, text)
-
-
-def _outdated(book: Build, env: BuildEnvironment) -> list[str]:
-    """Pages whose outputs are not those that Sphinx read last time."""
-    before = getattr(env, "book_keys", {})
-    now = {
-        name: (None if name in book.failed else (found, _when(book, name)))
-        for name, found in book.keys.items()
-    }
-    env.book_keys = now
-    changed = {
-        name for name in now if now[name] is None or before.get(name) != now[name]
-    }
-    return sorted((changed | set(book.failed)) & env.found_docs)
-
-
-def _when(book: Build, name: str) -> str | None:
-    entry = book.entries.get(name)
-    return entry.executed if entry else None
-
-
-def with_outputs(text: str) -> nbformat.NotebookNode:
-    """MyST-NB's reader: the page as a notebook that has already been executed."""
-    v4 = nbformat.v4
-    if text not in _PAGES:  # reported by `read`, with its line; Sphinx goes on
-        empty = v4.new_markdown_cell("# A page that could not be read")
-        return v4.new_notebook(
-            cells=[empty], metadata={"source_map": [0], "orphan": True}
-        )
-    page, entry = _PAGES[text]
-    cells, lines = [], []
-    for piece in page.pieces():
-        if isinstance(piece, Cell):
-            lines.append(piece.span[0])
-            outputs = entry.outputs[piece.number - 1] if entry else []
-            cells.append(v4.new_code_cell(piece.source, metadata=_metadata(piece)))
-            cells[-1].outputs = [nbformat.from_dict(output) for output in outputs]
-        else:
-            lines.append(piece[0])
-            cells.append(v4.new_markdown_cell(piece[1]))
-    ours = ("kernelspec", "book", "answers")
-    metadata = {k: v for k, v in page.front.items() if k not in ours}
-    metadata |= {"source_map": lines}
-    metadata |= {"language_info": {"name": "python", "pygments_lexer": "python"}}
-    return v4.new_notebook(cells=cells, metadata=nbformat.from_dict(metadata))
-
-
-def _metadata(cell: Cell) -> dict:
-    """What the rendering of a page knows of a cell."""
-    found = {"number": cell.number, "tags": sorted(cell.tags)}
-    if cell.raises:
-        found["tags"].append("raises")
-    if cell.check:
-        found["check"] = cell.assertions
-    if cell.fresh:
-        found["fresh"] = True
-    return found | ({"mystnb": cell.mystnb} if cell.mystnb else {})
-
-
-def _end(app: Sphinx, exception: Exception | None) -> None:
-    book: Build = app.book
-    if book.failed:
+def end(app: Sphinx, exception: Exception | None) -> None:
+    """Say how it went; let the next build begin."""
+    states = app.book.states.values()
+    if any(state.problems for state in states):
         app.statuscode = app.statuscode or 1
     if exception is None:
-        _marker(app).unlink(missing_ok=True)
+        marker(app).unlink(missing_ok=True)
+        first = sum(bool(page.cells and not page.kind) for page in app.book.pages())
+        old = f"; {first} still in the first edition's form" if first else ""
+        logger.info("%d pages%s", len(states), old)
     app.book_lock.release()
     stop.tell(exception)
-
-
-def setup(app: Sphinx) -> dict:
-    """Run pages when Sphinx asks what is outdated; hand MyST-NB the outputs."""
-    app.add_config_value("book_jobs", 0, "", types=(int,))
-    app.connect("config-inited", _begin, priority=100)
-    app.connect("env-get-outdated", _run)
-    app.connect("build-finished", _end, priority=900)
-    return {"version": version("sphinx"), "parallel_read_safe": True}

@@ -6,7 +6,6 @@ name is the text that one sees. MyST-NB's own gives every one the same name.
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from itertools import groupby
 
 from docutils import nodes
@@ -22,7 +21,7 @@ def _check(node: nodes.Node) -> bool:
     )
 
 
-def _fold_checks(app: Sphinx, doctree: nodes.document) -> None:
+def fold_checks(app: Sphinx, doctree: nodes.document) -> None:
     """Fold checks that follow each other into one line that counts them."""
     for parent in {id(n.parent): n.parent for n in doctree.findall(_check)}.values():
         children = []
@@ -52,13 +51,6 @@ def _close(self, node: HideCodeCellNode) -> None:
     self.body.append("</details>\n")
 
 
-def _replace(app: Sphinx) -> None:
+def replace(app: Sphinx) -> None:
     """Take the place of MyST-NB's writer, which is there by now."""
     app.add_node(HideCodeCellNode, override=True, html=(_open, _close))
-
-
-def setup(app: Sphinx) -> dict:
-    """Fold what has been read; say in HTML what is folded."""
-    app.connect("builder-inited", _replace)
-    app.connect("doctree-read", _fold_checks)
-    return {"version": version("sphinx"), "parallel_read_safe": True}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -152,40 +151,18 @@ def _raw(found: Document, token: Token, line: int) -> None:
 
 
 def _fence(found, token: Token, above: int, inside: str | None, path: Path) -> None:
-    line, last = above + token.map[0] + 1, above + token.map[1]
-    info = token.info.strip()
-    match = re.match(r"\{([^}]*)\}\s*(.*)", info)
-    name, argument = match.groups() if match else ("", "")
-    fence = Fence(line, last, info, name, argument, {}, (), line + 1)
-    if name and re.match(r"\s*(:|---)", token.content):
-        read = parse_directive_text(
-            _AnyDirective, "", token.content, validate_options=False
-        )
-        fence = dataclasses.replace(
-            fence,
-            options=read.options,
-            body=tuple(read.body),
-            first=line + 1 + read.body_offset,
-            bad=read.warnings[0].msg if read.warnings else None,
-        )
-    else:
-        fence = dataclasses.replace(fence, body=tuple(token.content.splitlines()))
-    blank = next((k for k, one in enumerate(fence.body) if one.strip()), 0)
-    if name and blank:
-        body, first = fence.body[blank:], fence.first + blank
-        fence = dataclasses.replace(fence, body=body, first=first)
+    fence = _read_fence(token, above)
     found.fences.append(fence)
-    lost: Callable[[str], None] = lambda why: found.lost.append((line, why))  # noqa: E731
+    line, name = fence.line, fence.name
     if re.sub(r"[\s_]", "-", name.strip().lower()) == CELL:
         if inside:
-            lost(
-                f"a code cell inside {inside} would not run; show a tested listing "
-                "there with literalinclude"
-            )
-        elif name != CELL or token.type != "fence" or token.info != info:
-            lost("a code cell that is not written ```{code-cell} would not run")
+            why = f"a code cell inside {inside} would not run; show a tested listing "
+            found.lost.append((line, f"{why}there with literalinclude"))
+        elif name != CELL or token.type != "fence" or token.info != fence.info:
+            why = "a code cell that is not written ```{code-cell} would not run"
+            found.lost.append((line, why))
     elif name == "include":
-        _included(lost, path.parent / argument)
+        found.lost += _included(line, path.parent / fence.argument)
     elif name == "eval-rst":
         for number, one in enumerate(fence.body, fence.first):
             if match := re.match(r"\s*\.\. +(code-cell|literalinclude)::", one):
@@ -197,11 +174,27 @@ def _fence(found, token: Token, above: int, inside: str | None, path: Path) -> N
         _walk(found, "\n".join(fence.body), fence.first - 1, f"{{{name}}}", path)
 
 
-def _included(lost: Callable[[str], None], path: Path) -> None:
+def _read_fence(token: Token, above: int) -> Fence:
+    line, last = above + token.map[0] + 1, above + token.map[1]
+    info, text = token.info.strip(), token.content
+    match = re.match(r"\{([^}]*)\}\s*(.*)", info)
+    name, argument = match.groups() if match else ("", "")
+    options, body, first, bad = {}, text.splitlines(), line + 1, None
+    if name and re.match(r"\s*(:|---)", text):
+        read = parse_directive_text(_AnyDirective, "", text, validate_options=False)
+        options, body, first = read.options, read.body, first + read.body_offset
+        bad = read.warnings[0].msg if read.warnings else None
+    while name and body and not body[0].strip():
+        body, first = body[1:], first + 1
+    return Fence(line, last, info, name, argument, options, tuple(body), first, bad)
+
+
+def _included(line: int, path: Path) -> list[tuple[int, str]]:
     """A file that is included may have prose, but nothing that a page counts."""
     if not path.is_file():
-        return  # Sphinx reports it
+        return []  # Sphinx reports it
     inner = parse(path.read_text(encoding="utf-8", errors="replace"), path)
     names = {fence.name for fence in inner.fences}
-    if inner.lost or names & {CELL, "literalinclude"}:
-        lost(f"a code cell or listing in an included file ({path.name}) would be lost")
+    if not (inner.lost or names & {CELL, "literalinclude"}):
+        return []
+    return [(line, f"a code cell or listing in an included file ({path.name}) is lost")]

@@ -12,13 +12,13 @@ import socket
 import sys
 import tempfile
 from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
+_TEXTS = {*".html .css .js .json .txt .md .ipynb .svg .xml .buildinfo".split(" ")}
 _LOADS = re.compile(
     r"""<(?:script|img|iframe|source|audio|video)\b[^>]*\bsrc=["'](?P<src>(?:https?:)?//[^"']+)
       | <link\b(?=[^>]*\brel=["'](?:stylesheet|preload|prefetch|preconnect|icon))[^>]*
@@ -50,17 +50,20 @@ def requests(text: str) -> list[str]:
     return [next(filter(None, match.groups())) for match in _LOADS.finditer(text)]
 
 
-def _check(app: Sphinx, exception: Exception | None) -> None:
+def check(app: Sphinx, exception: Exception | None) -> None:
+    """Look at every file that was built."""
     if exception is not None or app.builder.format != "html":
         return
     private = [s for s in local_strings(*app.book.roots) if "/" in s]
     out = Path(app.outdir)
     bad = []
-    pages = [*out.rglob("*.html"), *out.rglob("*.css")]
-    for path in sorted([*pages, *out.glob("_static/programs/**/*.js")]):
-        text = path.read_text(encoding="utf-8")
+    programs = {*out.glob("_static/programs/**/*.js")}
+    for path in sorted(p for p in out.rglob("*") if p.suffix in _TEXTS and p.is_file()):
+        text = path.read_text(encoding="utf-8", errors="replace")
         name = path.relative_to(out)
-        bad += [f"{name} asks another host for {found}" for found in requests(text)]
+        asks = requests(text) if path.suffix in (".html", ".css") else []
+        asks += requests(text) if path in programs else []
+        bad += [f"{name} asks another host for {found}" for found in asks]
         bad += [
             f"{name} holds {found}, a path of this machine"
             for found in private
@@ -70,9 +73,3 @@ def _check(app: Sphinx, exception: Exception | None) -> None:
         logger.warning("%s", reason, type="book", subtype="clean")
     if bad:
         app.statuscode = 1
-
-
-def setup(app: Sphinx) -> dict:
-    """Look at every file that was built."""
-    app.connect("build-finished", _check, priority=700)
-    return {"version": version("sphinx"), "parallel_read_safe": True}

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 from docutils import nodes
@@ -34,7 +33,7 @@ from book.targets import MESH, Hardware
 
 
 def make(book) -> dict:
-    """The record of a build, a `book.build.Build` after its pages have run."""
+    """The record of a build, a `book.build.Book` after its pages have run."""
     target = book.kernels["target"]
     return {
         "jax": target.jax,
@@ -45,23 +44,29 @@ def make(book) -> dict:
         "device_kind": target.kind,
         "device_count": target.count,
         "built": datetime.now(UTC).isoformat(timespec="seconds"),
-        "pages": {name: _page(book, name) for name in sorted(book.entries)},
+        "pages": {state.name: _page(book, state) for state in _shown(book)},
     }
 
 
-def _page(book, name: str) -> dict:
-    page, entry = book.pages[name], book.entries[name]
+def _shown(book) -> list:
+    """The states of the pages that ran, now or before, and have not failed."""
+    states = book.states.items()
+    return [s for _, s in sorted(states) if s.entry and not s.problems]
+
+
+def _page(book, state) -> dict:
+    page, entry = state.page, state.entry
     hardware = book.kernels[page.kernel]
     return {
         "kernel": page.kernel,
         "devices": "simulated" if hardware.simulated else "real",
-        "executed": name in book.executed,
+        "executed": state.executed,
         "ran": entry.executed,
         "seconds": entry.seconds,
         "cells": len(page.cells),
         "checks": sum(cell.check for cell in page.cells),
         "assertions": sum(cell.assertions for cell in page.cells),
-        "snippets": len(book.snippets.get(name, {})),
+        "snippets": len(state.programs),
     }
 
 
@@ -73,11 +78,11 @@ def devices(hardware: Hardware, kernel: str) -> str:
     return f"{count} × {hardware.kind}"
 
 
-def provenance(book, name: str) -> str:
+def provenance(book, state) -> str:
     """The last line of a page: where its outputs are from."""
-    if name in book.failed:
+    if state.problems:
         return "This page failed in this build; nothing on it is verified."
-    page, entry = book.pages[name], book.entries[name]
+    page, entry = state.page, state.entry
     hardware = book.kernels[page.kernel]
     words = [f"JAX {hardware.jax}", devices(hardware, page.kernel)]
     other = book.kernels["target"]
@@ -140,7 +145,7 @@ def _day(moment: str) -> str:
     return moment[:10].replace("-", "\N{NON-BREAKING HYPHEN}")
 
 
-def _again(app: Sphinx, env, *_changes: object) -> list[str]:
+def again(app: Sphinx, env, *_changes: object) -> list[str]:
     """A page that shows records is read again when what they say has changed."""
     shown = [_told(make(app.book))]
     shown += [p.read_bytes() for p in _kept(app.book)]
@@ -149,7 +154,7 @@ def _again(app: Sphinx, env, *_changes: object) -> list[str]:
     return [] if shown == before else sorted(pages & env.found_docs)
 
 
-def _merge(app: Sphinx, env, _names: object, other) -> None:
+def merge(app: Sphinx, env, _names: object, other) -> None:
     """Take over what a process that read other pages found."""
     pages = getattr(env, "book_record_pages", set())
     env.book_record_pages = pages | getattr(other, "book_record_pages", set())
@@ -169,40 +174,29 @@ def _kept(book) -> list[Path]:
     return sorted((book.docs / "evidence" / "records").glob("*.json"))
 
 
-def _changed(app: Sphinx, env) -> list[str]:
+def changed(app: Sphinx, env) -> list[str]:
     """Pages whose last line is another one are written again, if they were not read."""
     book, shown = app.book, sorted(getattr(env, "book_record_pages", set()))
     lines = {
         name: {
-            "provenance": provenance(book, name),
+            "provenance": provenance(book, state),
             "record_page": (shown or [None])[0],
         }
-        for name in {*book.entries, *book.failed}
+        for name, state in book.states.items()
+        if state.entry or state.problems
     }
     before, env.book_provenance = getattr(env, "book_provenance", {}), lines
     return sorted(n for n in env.found_docs if before.get(n) != lines.get(n))
 
 
-def _last_line(app: Sphinx, name, template, context, doctree) -> None:
-    """Hand the template what `_changed` compared."""
+def last_line(app: Sphinx, name, template, context, doctree) -> None:
+    """Hand the template what `changed` compared."""
     context.update(app.env.book_provenance.get(name, {}))
 
 
-def _write(app: Sphinx, exception: Exception | None) -> None:
+def write(app: Sphinx, exception: Exception | None) -> None:
     """Write the record beside the pages."""
     if exception is not None or app.builder.format != "html":
         return
     text = json.dumps(make(app.book), indent=1, ensure_ascii=False) + "\n"
     Path(app.outdir, "record.json").write_text(text, encoding="utf-8")
-
-
-def setup(app: Sphinx) -> dict:
-    """Add the `record` directive, each page's last line, and `record.json`."""
-    RecordTables.app = app
-    app.add_directive("record", RecordTables)
-    app.connect("env-get-outdated", _again, priority=600)
-    app.connect("env-merge-info", _merge)
-    app.connect("env-updated", _changed)
-    app.connect("html-page-context", _last_line)
-    app.connect("build-finished", _write, priority=600)
-    return {"version": version("sphinx"), "parallel_read_safe": True}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from importlib.metadata import version
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -40,7 +39,8 @@ def styles(text: str) -> str:
     return _DRAWN_BY_FONT.sub('""', _GLYPHS.sub("", text))
 
 
-def _slim(app: Sphinx, exception: Exception | None) -> None:
+def slim(app: Sphinx, exception: Exception | None) -> None:
+    """Look through the files that the theme has copied."""
     if exception is not None or app.builder.format != "html":
         return
     static = Path(app.outdir, "_static")
@@ -53,9 +53,3 @@ def _slim(app: Sphinx, exception: Exception | None) -> None:
         path.write_text(styles(path.read_text(encoding="utf-8")), encoding="utf-8")
     for path in (static / "scripts").glob("*.js"):
         path.write_text(_MAP.sub("\n", path.read_text(encoding="utf-8")), "utf-8")
-
-
-def setup(app: Sphinx) -> dict:
-    """Look through the files that the theme has copied."""
-    app.connect("build-finished", _slim, priority=600)
-    return {"version": version("sphinx"), "parallel_read_safe": True}

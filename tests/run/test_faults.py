@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from book.compilers import show
 from book.run import cache, folder, stop
 from book.run.fork import ForkServer, ServerEnded
 from book.targets import Target, environment
@@ -195,6 +196,14 @@ def test_a_build_on_a_full_disk_ends_with_a_sentence(name):
         stop.tell(error)
     stop.tell(ValueError("of a page"))
     stop.tell(None)
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"{}", b"\xff\x00", b'{"key": 1}'])
+def test_a_malformed_file_was_made_for_nothing_there_is(tmp_path, text):
+    path = tmp_path / "kept.json"
+    path.write_bytes(text)
+    assert show._kept_key(path) == (1 if b"key" in text else None)
+    assert show._kept_key(tmp_path / "gone.json") is None
 
 
 def test_malformed_files_of_former_builds_are_made_anew(book):

@@ -92,3 +92,16 @@ def test_messages_of_several_lines_are_whole(tmp_path):
     assert (error.ename, error.evalue) == ("RuntimeError", "a:\n  b\nc")
     *_, error = run("import json\njson.loads('')", tmp_path)
     assert error.ename == "JSONDecodeError"
+
+
+@pytest.mark.parametrize("link", ["", " from cause"])
+def test_the_cause_of_an_error_is_part_of_the_error(link, tmp_path):
+    source = f"""import sys
+print("hm", file=sys.stderr)
+try:
+    1 / 0
+except ZeroDivisionError as cause:
+    raise ValueError("late"){link}"""
+    stderr, error = run(source, tmp_path)
+    assert stderr.text == "hm\n"
+    assert (error.ename, error.evalue) == ("ValueError", "late")

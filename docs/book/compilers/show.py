@@ -16,7 +16,6 @@ import json
 import re
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import ClassVar
 
@@ -28,11 +27,11 @@ from sphinx.util.docutils import SphinxDirective
 
 from book import targets
 from book.compilers.chips import CHIPS
+from book.imports import NotPython, imported
 from book.pages import Problem
-from book.run.cache import imported, not_python, write_whole
+from book.run.cache import write_whole
 
 ENGINE = Path(__file__).parents[2], Path(__file__).parents[3]  # `book`, `examples`
-DIRECTIVE = re.compile(r"^`{3,}\{compiled\} +(\S+)", re.MULTILINE)
 
 
 def size(count: float) -> str:
@@ -56,7 +55,7 @@ def _scaled(count: float, units: dict[str, float]) -> str:
 
 
 def sends(found: dict) -> list[str]:
-    """Return, as Markdown, what one device sends: a line for each kind of collective."""
+    """Return, as Markdown, what one device sends, a line for each collective."""
     lines = []
     for one in found["collectives"]:
         count, times = one["count"], one["times"]
@@ -88,7 +87,7 @@ def _plain(text: str) -> str:
 
 
 def memory(found: dict) -> list[str]:
-    """Return, as Markdown, the memory of one device, and its share where it is known."""
+    """Return, as Markdown, the memory of one device, and of how much it is."""
     if "does not fit" in found:
         why = re.sub(r"^RESOURCE_EXHAUSTED: (E\d+: )?", "", found["does not fit"])
         return ["**does not fit**", _plain(why)]
@@ -152,7 +151,7 @@ class Compiled(SphinxDirective):
         """Show this build's devices, then TPUs, then H100s."""
         book, program = self.env.app.book, self.arguments[0]
         way = self.options.get("way", "lower")
-        if self.env.docname in book.failed:
+        if book.state(self.env.docname).problems:
             return []  # one message is enough
         kept = book.root / "examples" / f"{program}.compiled.json"
         here = _here_path(book.made, program)
@@ -203,13 +202,17 @@ def _kept_key(path: Path) -> str | None:
         return None
 
 
-def _here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
+def compile_here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
     """Compile what pages show for this build's devices; name the pages to read."""
     book, hardware = app.book, app.book.kernels["mesh-of-eight"]
     users: dict[str, list[str]] = {}
-    for name, page in book.pages.items():
-        for program in DIRECTIVE.findall(page.text):
-            users.setdefault(program, []).append(name)
+    for page in book.pages():
+        for fence in page.fences:
+            if fence.name == "compiled":
+                users.setdefault(fence.argument, []).append(page.name)
+    for path in set((book.made / "compiled").rglob("*.json")):
+        if path not in {_here_path(book.made, program) for program in users}:
+            path.unlink()
     stale = {}
     for program in sorted(users):
         source = book.root / "examples" / f"{program}.py"
@@ -217,14 +220,13 @@ def _here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
             continue  # the directive says so, with its line
         module = "examples." + program.replace("/", ".")
         digest = hashlib.sha256(hardware.fingerprint.encode())
-        asked = f"import {module}, book.compilers.ask"
         try:
-            paths = sorted(imported(asked, book.roots))
-        except SyntaxError as error:
+            files = imported(f"import {module}, book.compilers.ask", book.roots)
+        except NotPython as error:
             for name in users[program]:
-                book.fail(not_python(name, error, book.roots))
+                book.fail(Problem(name, str(error)))
             continue
-        for path in paths:
+        for path in sorted(files):
             digest.update(path.read_bytes())
         path, key = _here_path(book.made, program), digest.hexdigest()
         if _kept_key(path) != key:
@@ -248,10 +250,3 @@ def _here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
         kept = json.dumps({"key": key, "found": found[program]})
         write_whole(_here_path(book.made, program), kept)
     return sorted({name for program in stale for name in users[program]})
-
-
-def setup(app: Sphinx) -> dict:
-    """Compile when Sphinx asks what is outdated, after `build`; add the directive."""
-    app.add_directive("compiled", Compiled)
-    app.connect("env-get-outdated", _here, priority=600)
-    return {"version": version("sphinx"), "parallel_read_safe": True}

@@ -9,17 +9,16 @@ script, because a page opened from a folder may load nothing else.
 from __future__ import annotations
 
 import json
-from importlib.metadata import version
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
 
-def _name(app: Sphinx, doctree: nodes.document) -> None:
+def name(app: Sphinx, doctree: nodes.document) -> None:
     """Give code that has a program the program's name, and the class `runnable`."""
-    name, book = app.env.docname, app.book
-    programs = book.snippets.get(name, {})
+    state = app.book.state(app.env.docname)
+    programs = state.programs
     blocks = {}
     for cell in doctree.findall(nodes.container):
         if cell.get("nb_element") == "cell_code":
@@ -29,7 +28,7 @@ def _name(app: Sphinx, doctree: nodes.document) -> None:
         for block in doctree.findall(nodes.literal_block)
         if block.get("source") and block["source"] != doctree["source"]
     ]
-    for listing in book.pages[name].listings if name in book.pages else ():
+    for listing in state.page.listings if state.page else ():
         for block in included:
             if Path(block["source"]).resolve() == listing.path:
                 blocks[f"listing{listing.number}"] = block
@@ -41,15 +40,16 @@ def _name(app: Sphinx, doctree: nodes.document) -> None:
             block["classes"].append("runnable")
 
 
-def _write(app: Sphinx, exception: Exception | None) -> None:
+def write(app: Sphinx, exception: Exception | None) -> None:
     """Write the programs of each page, and remove those of pages that are gone."""
     if exception is not None or app.builder.format != "html":
         return
     folder = Path(app.outdir, "_static", "programs")
     wanted = {
-        folder / f"{name}.js": f"var programs = {json.dumps(found, indent=0)};\n"
-        for name, found in app.book.snippets.items()
-        if found
+        folder
+        / f"{name}.js": f"var programs = {json.dumps(state.programs, indent=0)};\n"
+        for name, state in app.book.states.items()
+        if state.programs
     }
     for path in set(folder.rglob("*.js")) - set(wanted):
         path.unlink()
@@ -57,10 +57,3 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-
-
-def setup(app: Sphinx) -> dict:
-    """Name what has been read; write the programs beside the pages."""
-    app.connect("doctree-read", _name)
-    app.connect("build-finished", _write, priority=600)
-    return {"version": version("sphinx"), "parallel_read_safe": True}

@@ -89,7 +89,7 @@ class Lessons:
         """The program of a cell: it prints what the cell shows."""
         if is_fresh(cell):
             return cell.source.strip("\n") + "\n"
-        own = [statement for statement in self.all if statement.cell is cell]
+        own = [s for s in self.all if s.place == (PAGE, cell.number)]
         wanted: set[Name] = set()
         if all(statement.is_import for statement in own):
             wanted = {name for s in own for name in s.named(s.uses.binds)}

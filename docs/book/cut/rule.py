@@ -10,24 +10,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, replace
 
+from book.cut.marks import Marks, marks_of
 from book.cut.statements import Name, Statement
 from book.cut.words import (
     DEFS,
     KEEPS,
     MOVING,
-    PATHS,
     WRAPS,
     called,
-    changed,
-    given,
-    put,
     root,
-    sets,
-    split,
-    targets,
 )
 
 _NONE: frozenset = frozenset()
@@ -80,22 +73,25 @@ class Rule:
 
     def follow(self, statement: Statement, finished: bool = True) -> Effect:
         """Take one more statement; not `finished` if an error stops it."""
-        used, marks, named = statement.uses, _marks(statement), statement.named
+        used, marks, named = statement.uses, marks_of(statement), statement.named
         reads, later = named(used.reads), named(used.later)
         defines = isinstance(statement.node, (*DEFS, ast.ClassDef))
         needs = self.closure(reads | later if used.calls and not defines else reads)
         complaint = self._complaint(statement, marks)
-        names = named(marks.changes) | self._called(statement, reads, needs)
+        called = self._called(statement, reads, needs)
+        names = named(marks.changes) | called
         touched = self._made(names)
         if finished:
-            self._bind(statement, marks, reads)
+            given = self._bind(statement, marks, reads)
+            for name in called:  # what a call changes may keep what it was given
+                if self._kind(name) != "import":
+                    self.known[name] = self._value(name) | given
         touched |= self._made(names)
-        outside = {name for name in names if self._kind(name) == "import"}
-        alters = names - outside
+        alters = {name for name in names if self._kind(name) != "import"}
         if touched:
             found = self.known.items()
             alters |= {n for n, v in found if not touched.isdisjoint(v.made)}
-        state = any(self._kind(name) == "import" for name in named(marks.sets))
+        states = named(marks.sets | marks.changes)
         binds = named(used.binds)
         leads = {name: self.closure({name}) for name in binds & self.links.keys()}
         return Effect(
@@ -104,7 +100,7 @@ class Rule:
             named(used.maybe) | alters,
             needs,
             self.closure(later),
-            state or bool(outside),
+            any(self._kind(name) == "import" for name in states),
             complaint,
             leads,
         )
@@ -135,11 +131,11 @@ class Rule:
         callees = [self._value(name) for name in needs if statement.uses.calls]
         found = set().union(*(value.sets for value in callees))
         callees = [self._value(name) for name in reads if statement.uses.calls]
-        if found or any(value.moves for value in callees):
+        if any(value.moves for value in callees):
             found |= {name for name in reads if self._kind(name) == "value"}
         return found
 
-    def _complaint(self, statement: Statement, marks: _Marks) -> str:
+    def _complaint(self, statement: Statement, marks: Marks) -> str:
         """What to say if it changes what another cell or module made."""
         used, here = statement.uses, statement.place
         for name in sorted(marks.changes):
@@ -161,7 +157,7 @@ class Rule:
         return ""
 
     # -- bindings --------------------------------------------------------------
-    def _bind(self, statement: Statement, marks: _Marks, reads: set[Name]) -> None:
+    def _bind(self, statement: Statement, marks: Marks, reads: set[Name]) -> Value:
         used, named = statement.uses, statement.named
         known = [self._value(name) for name in reads]
         base = Value(
@@ -177,7 +173,7 @@ class Rule:
             new = self._given(statement, value, base)
             found[name] = found[name] | new if name in found else new
         for name, value in marks.put:
-            old = self._value((statement.unit, name))
+            old = found.get(name, self._value((statement.unit, name)))
             held = replace(base, made=self._held(statement, value), moves=False)
             found[name] = old if old.kind == "import" else old | held
         for name in used.bound | set(found):
@@ -191,11 +187,12 @@ class Rule:
             self.known[key] = self._value(key) | new if name in used.maybe else new
             if name in used.bound:
                 self.made_by[key] = statement
+        return Value(leads=base.leads, sets=base.sets)
 
     def _given(self, statement: Statement, value: ast.expr, base: Value) -> Value:
         """What a name is that is given the value, or an element of it."""
         made = self._held(statement, value)
-        if not isinstance(value, PATHS) or not made:
+        if root(value)[0] is None or not made:
             made |= base.made
         kind = "def" if isinstance(value, ast.Lambda) else "value"
         moves = base.moves or self._moves(statement, value)
@@ -220,53 +217,5 @@ class Rule:
             used = called(node) in WRAPS and any(
                 self._moves(statement, part) for part in node.args
             )
-            return (
-                used or called(node) in MOVING or (value.moves and value.kind == "def")
-            )
+            return used or called(node) in MOVING or value.gives
         return isinstance(node, ast.GeneratorExp) or value.moves
-
-
-@dataclass
-class _Marks:
-    """What the words of one statement say of changes."""
-
-    changes: set[str] = field(default_factory=set)
-    given: list[tuple[str, ast.expr]] = field(default_factory=list)
-    put: list[tuple[str, ast.expr]] = field(default_factory=list)
-    augments: set[str] = field(default_factory=set)
-    sets: set[str] = field(default_factory=set)
-    later: set[str] = field(default_factory=set)  # changed by a body
-    moves: bool = False  # a body changes what it is given
-    gives: bool = False  # a body keeps a state, for what it returns
-
-
-@cache
-def _marks(statement: Statement) -> _Marks:
-    node, used = statement.node, statement.uses
-    outside, inside = split(node)
-    found = _Marks(later=set(used.sets_later))
-    contexts = {getattr(part, "context_expr", None) for part in outside}
-    rows: dict[str, set[str]] = {}  # names of a comprehension: what it goes through
-    for part in outside:
-        if isinstance(part, ast.comprehension):
-            walked = {n.id for n in ast.walk(part.iter) if isinstance(n, ast.Name)}
-            rows |= dict.fromkeys(targets(part.target), walked)
-        elif isinstance(part, ast.AugAssign):
-            found.augments |= {getattr(part.target, "id", "")}
-        if part not in contexts:  # what a block sets is set back at its end
-            found.changes |= changed(part)
-            found.sets |= sets(part)
-        found.given += given(part)
-        found.put += put(part)
-    for name in found.changes & set(rows):
-        found.changes |= rows[name]
-    found.changes -= set(rows)
-    contexts = {getattr(part, "context_expr", None) for part, _ in inside}
-    for part, parameters in inside:
-        found.gives |= isinstance(part, ast.Yield | ast.YieldFrom | ast.Nonlocal)
-        names = changed(part) | sets(part) if part not in contexts else set()
-        found.moves |= not parameters.isdisjoint(names)
-        found.later |= (names - parameters) & used.later
-    if isinstance(node, ast.ClassDef):
-        found.moves, found.gives = False, found.moves
-    return found

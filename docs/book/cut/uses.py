@@ -22,7 +22,7 @@ from book.cut.words import (
     targets,
 )
 
-_BRANCHES = (ast.If, ast.For, ast.While, ast.Try, ast.TryStar, ast.Match)
+_BRANCHES = (ast.If, ast.For, ast.While, ast.Try, ast.TryStar, ast.Match, ast.With)
 _DEFERS = (*FUNCTIONS, ast.ClassDef, ast.GeneratorExp)
 _EAGER = {"listcomp", "setcomp", "dictcomp"}
 
@@ -164,6 +164,11 @@ class _Walk(ast.NodeVisitor):
         self._in_order(*node.finalbody)
 
     visit_TryStar = visit_Try
+
+    def visit_With(self, node: ast.With) -> None:
+        self._in_order(*node.items)
+        swallows = any("suppress" in ast.unparse(item) for item in node.items)
+        (self._maybe if swallows else self._in_order)(*node.body)
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         self.scopes.append({node.name})  # it is gone after the handler

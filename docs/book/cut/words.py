@@ -44,12 +44,8 @@ MOVING = frozenset(
     "default_rng enumerate filter Generator iter map open Random RandomState reversed "
     "zip".split()
 )
-PATHS = (ast.Name, ast.Attribute, ast.Subscript, ast.Starred)
 # Calls whose result has, or is, what they are given.
-KEEPS = MOVING | frozenset(
-    "copy deque dict list ravel reshape set sorted squeeze swapaxes transpose tuple "
-    "view".split()
-)
+KEEPS = MOVING | frozenset("ravel reshape squeeze swapaxes transpose view".split())
 
 
 def root(node: ast.AST) -> tuple[str | None, list[str]]:
@@ -90,7 +86,8 @@ def changed(node: ast.AST) -> set[str]:
         elif last in _FUNCTIONS and node.args:
             name, steps = root(node.args[0])
     elif isinstance(node, DEFS):  # @f.def_vmap
-        rules = [d for d in node.decorator_list if called(d) in _METHODS]
+        decorators = [d for d in node.decorator_list if isinstance(d, ast.Attribute)]
+        rules = [d for d in decorators if d.attr in _METHODS]
         return {root(rule)[0] or "" for rule in rules}
     return {name} if name and "at" not in steps else set()
 
@@ -108,16 +105,19 @@ def given(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """Each name that a node binds, and the value that it is given, or a part of."""
     match node:
         case ast.Assign():
-            names, value = targets(*filter(_bare, node.targets)), node.value
+            pairs = [(target, node.value) for target in filter(_bare, node.targets)]
         case ast.AnnAssign(value=ast.expr()) | ast.NamedExpr():
-            names, value = targets(node.target), node.value
+            pairs = [(node.target, node.value)]
         case ast.For():
-            names, value = targets(node.target), ast.Starred(node.iter)
+            pairs = [(node.target, ast.Starred(node.iter))]
         case ast.withitem(optional_vars=ast.expr()):
-            names, value = targets(node.optional_vars), node.context_expr
+            pairs = [(node.optional_vars, node.context_expr)]
         case _:
-            return
-    yield from ((name, value) for name in names)
+            pairs = []
+    for target, value in pairs:
+        if not isinstance(target, ast.Name):
+            value = ast.Starred(value)
+        yield from ((name, value) for name in targets(target))
 
 
 def put(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:

@@ -9,21 +9,20 @@ that is killed leaves nothing half written, and two builds may share a cache.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from book.pages import Cell, Page, Problem
+from book.imports import NotPython, imported
+from book.pages import Page, Problem
 from book.targets import Hardware
 
 FORMAT = 3  # raise it when what is stored, or how cells are run, changes
@@ -40,52 +39,6 @@ class Entry:
     seconds: float
 
 
-def imported(source: str, roots: tuple[Path, ...]) -> set[Path]:
-    """The files under `roots` that running `source` imports, however indirectly."""
-    seen: set[Path] = set()
-    todo = list(_direct(source, roots))
-    while todo:
-        path = todo.pop()
-        if path not in seen:
-            seen.add(path)
-            todo.extend(_direct(text(path), roots, str(path)))
-    return seen
-
-
-def text(path: Path) -> str:
-    """The text of a program; raises `SyntaxError` where it is none."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise SyntaxError("it is not UTF-8", (str(path), None, None, None)) from None
-
-
-@cache
-def _direct(
-    source: str, roots: tuple[Path, ...], name: str = "<unknown>"
-) -> tuple[Path, ...]:
-    found: list[Path] = []
-    for node in ast.walk(ast.parse(source, name)):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        for name in names:
-            found.extend(_files(name.split("."), roots))
-    return tuple(found)
-
-
-def _files(parts: list[str], roots: tuple[Path, ...]) -> Iterator[Path]:
-    """`a.b.c` may import a/__init__.py, a/b/__init__.py, and a/b/c.py or a/b.py."""
-    for root in roots:
-        for depth in range(1, len(parts) + 1):
-            stem = root.joinpath(*parts[:depth])
-            for path in (stem / "__init__.py", stem.with_suffix(".py")):
-                if path.is_file():
-                    yield path
-
-
 def key(page: Page, roots: tuple[Path, ...]) -> str:
     """Everything that decides what `page` puts out, the hardware apart.
 
@@ -96,7 +49,11 @@ def key(page: Page, roots: tuple[Path, ...]) -> str:
         try:
             files |= imported(cell.source, roots)
         except SyntaxError as error:
-            raise not_python(page.name, error, roots, cell) from None
+            at = f" on line {error.lineno}" if error.lineno else ""
+            reason = f"is not Python{at}: {error.msg}"
+            raise Problem(page.name, reason, cell.line, cell.number) from None
+        except NotPython as error:
+            raise Problem(page.name, f"it imports {error}") from None
     digest = hashlib.sha256(f"{FORMAT} {page.kernel}".encode())
     for cell in page.cells:
         digest.update(
@@ -108,19 +65,6 @@ def key(page: Page, roots: tuple[Path, ...]) -> str:
         digest.update(f"{path.name}\0".encode() + code[-1])
     digest.update(repr(versions(b"\n".join(code))).encode())
     return digest.hexdigest()[:20]
-
-
-def not_python(
-    page: str, error: SyntaxError, roots: tuple[Path, ...], cell: Cell | None = None
-) -> Problem:
-    """What is wrong with `cell`, or with a file of the book that it imports."""
-    at = f" on line {error.lineno}" if error.lineno else ""
-    reason = f"is not Python{at}: {error.msg}"
-    path = Path(error.filename or "<unknown>")
-    if not path.is_absolute():
-        return Problem(page, reason, cell and cell.line, cell and cell.number)
-    inside = (path.relative_to(r) for r in roots if path.is_relative_to(r))
-    return Problem(page, f"it imports {next(inside, path.name)}, which {reason}")
 
 
 def versions(code: bytes) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from book.run.fork import Child, ForkServer
 
 _NAME, _STREAMS = "program.py", ("stdout", "stderr")
 _BEGIN = "Traceback (most recent call last):\n"
+_CHAINED = "another exception occurred:", "direct cause of the following exception:"
 
 
 def environment(whole: Mapping[str, str]) -> dict[str, str]:
@@ -66,6 +67,8 @@ def outputs(status: int, out: str, err: str) -> list[nbformat.NotebookNode]:
     error = None
     if status:
         err, begin, trace = err.rpartition(_BEGIN)
+        if err.rstrip().endswith(_CHAINED):  # the error has a cause, with its own trace
+            err = err.partition(_BEGIN)[0]
         name, _, value = _last(trace) if begin else ("SystemExit", "", str(status))
         if status < 0:
             name, value = "SystemExit", f"ended by {signal.Signals(-status).name}"

@@ -7,7 +7,6 @@ starts.  How busy the machine is makes a page slow, never wrong.
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import signal
 import time
@@ -15,25 +14,20 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-import nbformat
-from jupyter_client import AsyncKernelManager
-from jupyter_client.kernelspec import KernelSpecManager
-from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 
 from book.pages import Cell, Page, Problem
 from book.private import local_strings
-from book.run import fresh
+from book.run import fresh, kernel
 from book.run.cache import Entry
 from book.run.fork import ForkServer, provision
 from book.run.judge import OUTPUT, Judge
+from book.run.kernel import PATIENCE
 from book.run.process import kill, pin, processor_seconds
 from book.run.watch import Watch
 from book.targets import Hardware, environment
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PJRT_NPROC")
-HIDDEN = ("pass", "assert False")  # run after the cells, and before them
-PATIENCE = 300  # seconds after which something hangs, on however busy a machine
 STILL = "was still running, and "
 
 
@@ -53,27 +47,7 @@ class PageRun:
     ):
         self.page, self.hardware, self.roots = page, hardware, roots
         self.mine, self.folder = mine, folder
-        sources = [*(cell.source for cell in page.cells), *HIDDEN]
-        self.book = nbformat.v4.new_notebook(
-            cells=[nbformat.v4.new_code_cell(source) for source in sources]
-        )
-        self.manager = AsyncKernelManager(
-            kernel_name="python3",
-            kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
-            connection_file=str(self.folder / "kernel.json"),
-            transport="ipc" if os.name == "posix" else "tcp",
-        )
-        self.client = NotebookClient(
-            self.book,
-            km=self.manager,
-            allow_errors=True,
-            shutdown_kernel="immediate",
-            record_timing=False,
-            startup_timeout=PATIENCE,
-            iopub_timeout=PATIENCE,  # outputs that come later are lost
-            # A short traceback: no page shows one, and long ones take long to make.
-            extra_arguments=["--InteractiveShell.xmode=Plain"],
-        )
+        self.book, self.manager, self.client = kernel.parts(page, folder)
         private = [*local_strings(*roots), str(folder)]
         self._judge = Judge(page, hardware.target, private)
         self.process = None
@@ -139,7 +113,7 @@ class PageRun:
             raise self._judge.problem(last, f"wrote to stderr: {warned}")
 
     async def _hidden(self, which: int):
-        """Run one of HIDDEN, and return it with what it put out."""
+        """Run one of `kernel.HIDDEN`, and return it with what it put out."""
         index = len(self.page.cells) + which
         node = self.book.cells[index]
         await self.client.async_execute_cell(node, index, store_history=False)

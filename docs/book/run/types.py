@@ -6,21 +6,17 @@ After an assignment it is the type of the target, after an expression or `return
 of the value, on a `def` line those of the parameters.  The text is compared with
 `str(jax.typeof(value))`, also while JAX traces; only strings are kept of a value.
 
-`claims` reads the comments of a cell.  The rest runs in the page's kernel, which gets
-the text of this module (it imports the standard library only): `begin` rewrites each
-cell before it runs, `told` says what was wrong.  It also keeps the names that a check
-defines from the lessons.
+`claims` reads the comments of a cell, `holding` rewrites a statement; `inside` does so
+in the page's kernel, which gets the text of both (they import the standard library).
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 import io
-import json
 import re
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _NUMBER = r"bool|b?float\d\w*|u?int\d+|complex\d+|key<\w+>|[fsuc]\d+|bf16|pred"
@@ -126,7 +122,7 @@ def _place(claim: Claim, here: list[ast.stmt], last: int) -> None:
             claim.wrong = "is a type behind a function without parameters"
     elif claim.line != last:
         claim.wrong = "is a type inside a statement; write it behind its last line"
-    elif not _value(statement, ast.Constant(0)):
+    elif not holding(statement, ast.Constant(0)):
         claim.wrong = "is a type where no value is: behind an assignment, an "
         claim.wrong += "expression, `return` or `def` it can be verified"
 
@@ -151,22 +147,23 @@ def _comments(source: str) -> Iterator[tuple[int, str, int, int, bool]]:
 _NO_CODE = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 
 
-# ---- in the kernel ---------------------------------------------------------------
+# ---- statements that are compared ------------------------------------------------
 
 
-def _call(number: int, value: ast.expr) -> ast.Call:
+def compared(number: int, value: ast.expr) -> ast.Call:
+    """Compare `value` with the claim `number`; it is the value of the call, too."""
     name = ast.Name("__typed__", ast.Load())
     return ast.Call(name, [ast.Constant(number), value], [])
 
 
-def _statement(number: int, value: ast.expr) -> ast.Expr:
+def statement(number: int, value: ast.expr) -> ast.Expr:
     """A statement of its own, of which nothing is displayed."""
-    call = _call(number, value)
+    call = compared(number, value)
     call.args.append(ast.Constant(None))
     return ast.Expr(call)
 
 
-def _value(node: ast.stmt, number: ast.Constant) -> list[ast.stmt] | None:
+def holding(node: ast.stmt, number: ast.Constant) -> list[ast.stmt] | None:
     """The statement `node`, held to the claim `number`; None where nothing can be."""
     target = node.targets[0] if isinstance(node, ast.Assign) else None
     if isinstance(node, ast.AnnAssign | ast.AugAssign):
@@ -175,11 +172,11 @@ def _value(node: ast.stmt, number: ast.Constant) -> list[ast.stmt] | None:
         node, "value", 0
     ):
         again = _load(target)
-        return again and [node, _statement(number.value, again)]
+        return again and [node, statement(number.value, again)]
     wraps = isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return)
     if not wraps or node.value is None:
         return None
-    node.value = _call(number.value, node.value)
+    node.value = compared(number.value, node.value)
     return [node]
 
 
@@ -189,97 +186,3 @@ def _load(target: ast.expr) -> ast.expr | None:
         return ast.Name(target.id, ast.Load())
     parts = [_load(one) for one in getattr(target, "elts", ())]
     return ast.Tuple(parts, ast.Load()) if parts and all(parts) else None
-
-
-class _Rewrite(ast.NodeTransformer):
-    """Puts calls of `__typed__` where a cell's claims are; lines stay as they are."""
-
-    def visit(self, node: ast.AST):
-        """Rewrite one node, and what is in it."""
-        self.generic_visit(node)
-        if not isinstance(node, ast.stmt) or not _here.at:
-            return node
-        known = _here.at.get((node.lineno, node.col_offset), ())
-        made = [node]
-        for number, claim in known:
-            if claim.names:
-                names = [ast.Name(name, ast.Load()) for name in claim.names]
-                call = _statement(number, ast.Tuple(names, ast.Load()))
-                ast.copy_location(call, node)
-                doc = ast.get_docstring(node) is not None
-                node.body.insert(int(doc), call)
-            elif held := _value(node, ast.Constant(number)):
-                made = held
-        for new in made:
-            ast.fix_missing_locations(ast.copy_location(new, node))
-        return made
-
-
-def _shell():
-    from IPython import get_ipython
-
-    return get_ipython()
-
-
-class _Here:
-    """What this kernel knows: the cells to come, the claims, the checks' names."""
-
-    def __init__(self) -> None:
-        self.cells: list[tuple[int, bool]] = []
-        self.claims: list[tuple[int, Claim]] = []
-        self.at: dict[tuple[int, int], list[tuple[int, Claim]]] = {}
-        self.proofs: dict[str, object] = {}
-        self.lessons: dict[str, object] | None = None
-
-    def before(self, info) -> None:
-        """A cell is about to run."""
-        number, check = self.cells.pop(0) if self.cells else (0, False)
-        for claim in claims(info.raw_cell) if number else ():
-            self.at.setdefault(claim.at, []).append((len(self.claims), claim))
-            self.claims.append((number, claim))
-        if check:
-            names = _shell().user_ns
-            self.lessons = dict(names)
-            names.update(self.proofs)
-
-    def after(self, _result) -> None:
-        """A cell has run; what a check has bound is for other checks only."""
-        self.at = {}
-        if self.lessons is None:
-            return
-        names, lessons = _shell().user_ns, self.lessons
-        self.lessons = None
-        for name in {*names, *lessons}:
-            own = name.startswith("_") or name in ("In", "Out", "exit", "quit")
-            if own or names.get(name, self) is lessons.get(name, self):
-                continue
-            if name in names:
-                self.proofs[name] = names.pop(name)
-            if name in lessons:
-                names[name] = lessons[name]
-
-
-_here = _Here()
-
-
-def _typed(number: int, value: object, *instead: object) -> object:
-    _here.claims[number][1].hold(value)
-    return instead[0] if instead else value
-
-
-def begin(cells: Iterable[tuple[int, bool]]) -> None:
-    """Look at the cells that will run: the number of each, and if it is a check."""
-    shell = _shell()
-    _here.cells = list(cells)
-    builtins.__typed__ = _typed
-    shell.ast_transformers.append(_Rewrite())
-    shell.events.register("pre_run_cell", _here.before)
-    shell.events.register("post_run_cell", _here.after)
-
-
-def told(to_the_end: bool) -> str:
-    """As JSON: cell, line in it, what is wrong; at the end also what never ran."""
-    never = "is a type that nothing verified: the line never ran"
-    found = [(n, c.line, c.wrong or never) for n, c in _here.claims
-             if c.wrong or (to_the_end and not c.ran)]  # fmt: skip
-    return json.dumps(found)

@@ -13,13 +13,23 @@ from book.pages import Cell, Page, Problem
 from book.run import types
 
 PATIENCE = 120.0  # seconds for an answer that takes a thousandth of one
-_MODULE = "_book_types"
+KERNEL = "_book_kernel"
 _LOAD = """
 import sys, types
-module = sys.modules[{name!r}] = types.ModuleType({name!r})
-exec(compile({text!r}, "<types>", "exec"), module.__dict__)
-module.begin({cells!r})
+for name, text in {texts!r}.items():
+    if name not in sys.modules or name == {kernel!r}:
+        module = sys.modules[name] = types.ModuleType(name)
+        exec(compile(text, f"<{{name}}>", "exec"), module.__dict__)
+sys.modules[{kernel!r}].begin({cells!r})
 """
+
+
+def loader(cells: list[tuple[int, bool]]) -> str:
+    """The program that makes a kernel look at `cells`: number, and if it is a check."""
+    files = {"book.run.types": types.__file__}
+    files[KERNEL] = Path(types.__file__).with_name("inside.py")
+    texts = {name: Path(file).read_text("utf-8") for name, file in files.items()}
+    return _LOAD.format(texts=texts, kernel=KERNEL, cells=cells)
 
 
 class Watch:
@@ -44,9 +54,7 @@ class Watch:
         if self._needed:
             runs = [c for c in self.page.cells if c.source.strip() and not c.fresh]
             cells = [(cell.number, cell.check) for cell in runs]
-            text = Path(types.__file__).read_text(encoding="utf-8")
-            load = _LOAD.format(name=_MODULE, text=text, cells=cells)
-            await self._ask("None", f"exec({load!r}, {{}})")
+            await self._ask("None", f"exec({loader(cells)!r}, {{}})")
 
     async def after(self, cell: Cell) -> None:
         """Raise a `Problem` for the types that were wrong until now."""
@@ -54,7 +62,7 @@ class Watch:
 
     async def _tell(self, to_the_end: bool) -> None:
         if self._typed:
-            question = f"__import__({_MODULE!r}).told({to_the_end})"
+            question = f"__import__({KERNEL!r}).told({to_the_end})"
             self._raise(json.loads(await self._ask(question)))
 
     def _raise(self, wrong: list) -> None:

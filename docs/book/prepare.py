@@ -1,0 +1,145 @@
+"""Pages are read, run and cut into programs before Sphinx reads the first of them.
+
+This is where the promises meet: `targets` says what hardware there is, `run` runs the
+pages that are not in its cache, `cut` cuts them; MyST-NB then only renders.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import nbformat
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+
+from book import targets
+from book.build import Book, PageState, marker
+from book.cut.program import Slicer, programs
+from book.pages import Cell, read
+from book.run.cache import Cache, key, write_whole
+from book.run.schedule import Runner
+
+logger = logging.getLogger(__name__)
+# The text of a page -> its state, for MyST-NB's reader, which knows no more than that.
+READ: dict[str, PageState] = {}
+
+
+def run(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
+    """Read every page, and run those whose outputs are not in the cache."""
+    book: Book = app.book
+    book.kernels = targets.kernels(app)
+    marker(app).touch()
+    caches = {
+        name: Cache(book.made / "cache", hardware)
+        for name, hardware in book.kernels.items()
+    }
+    for name in sorted(env.found_docs):
+        path = Path(env.doc2path(name))
+        if path.suffix == ".md":
+            with book.blame(name):
+                _look_up(book.state(name), path, book, caches)
+    for dropped in sorted({name for c in caches.values() for name in c.dropped}):
+        logger.info("the cached outputs of %s were damaged; dropped", dropped)
+    _run_stale(book, caches, app.config.book_jobs)
+    READ.update((s.page.text, s) for s in book.states.values() if s.page)
+    return []
+
+
+def _run_stale(book: Book, caches: dict[str, Cache], jobs: int) -> None:
+    states = book.states.items()
+    stale = {n: (s.page, s.key) for n, s in states if s.key and not s.entry}
+    if stale:
+        runner = Runner(book.kernels, caches, book.roots, logger.info, jobs)
+        runner.run(stale)
+        for name, entry in runner.entries.items():
+            state = book.state(name)
+            state.entry, state.executed = entry, True
+        for problem in sorted(runner.problems, key=lambda p: p.page):
+            book.fail(problem)
+
+
+def _look_up(state: PageState, path: Path, book: Book, caches: dict) -> None:
+    page = state.page = read(path, state.name)
+    if page.cells:
+        state.key = key(page, book.roots)
+        state.entry = caches[page.kernel].get(page, state.key)
+
+
+def cut(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
+    """Write the program of every lesson and listing to `_build/snippets`."""
+    book, slicer = app.book, Slicer(app.book.roots)
+    known, env.book_snippets = getattr(env, "book_snippets", {}), {}
+    for page in book.pages():
+        state = book.state(page.name)
+        stamp = (hashlib.sha256(page.text.encode()).hexdigest(), state.key)
+        if page.name in known and known[page.name][0] == stamp:
+            state.programs = known[page.name][1]
+        elif state.problems:
+            continue  # one message is enough
+        else:
+            with book.blame(page.name):
+                state.programs = programs(page, slicer, book.fail)
+        if not state.problems:
+            env.book_snippets[page.name] = (stamp, state.programs)
+    folder = book.made / "snippets"
+    wanted = {
+        folder / name / f"{which}.py": text
+        for name, state in book.states.items()
+        for which, text in state.programs.items()
+    }
+    for path in set(folder.rglob("*.py")) - set(wanted):
+        path.unlink()
+    for path, text in wanted.items():
+        if not path.exists() or path.read_bytes() != text.encode():
+            write_whole(path, text)
+    return []
+
+
+def outdated(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
+    """Pages that do not show what Sphinx read last time, whatever their times say."""
+    before = getattr(env, "book_stamps", {})
+    now = {name: state.stamp for name, state in app.book.states.items()}
+    env.book_stamps = now
+    changed = {n for n, stamp in now.items() if not stamp or before.get(n) != stamp}
+    return sorted(changed & env.found_docs)
+
+
+def with_outputs(text: str) -> nbformat.NotebookNode:
+    """MyST-NB's reader: the page as a notebook that has already been executed."""
+    v4 = nbformat.v4
+    state = READ.get(text)
+    if not state or not state.page:  # reported by then, with its line; Sphinx goes on
+        empty = v4.new_markdown_cell("# A page that could not be read")
+        return v4.new_notebook(
+            cells=[empty], metadata={"source_map": [0], "orphan": True}
+        )
+    page, entry = state.page, state.entry
+    cells, lines = [], []
+    for piece in page.pieces():
+        if isinstance(piece, Cell):
+            lines.append(piece.span[0])
+            outputs = entry.outputs[piece.number - 1] if entry else []
+            cells.append(v4.new_code_cell(piece.source, metadata=_metadata(piece)))
+            cells[-1].outputs = [nbformat.from_dict(output) for output in outputs]
+        else:
+            lines.append(piece[0])
+            cells.append(v4.new_markdown_cell(piece[1]))
+    ours = ("kernelspec", "book", "answers")
+    metadata = {k: v for k, v in page.front.items() if k not in ours}
+    metadata |= {"source_map": lines}
+    metadata |= {"language_info": {"name": "python", "pygments_lexer": "python"}}
+    return v4.new_notebook(cells=cells, metadata=nbformat.from_dict(metadata))
+
+
+def _metadata(cell: Cell) -> dict:
+    """What the rendering of a page knows of a cell."""
+    found = {"number": cell.number, "tags": sorted(cell.tags)}
+    if cell.raises:
+        found["tags"].append("raises")
+    if cell.check:
+        found["check"] = cell.assertions
+    if cell.fresh:
+        found["fresh"] = True
+    return found | ({"mystnb": cell.mystnb} if cell.mystnb else {})
