@@ -30,12 +30,33 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a test that asks for more devices than there are."""
-    for marker in item.iter_markers("needs_devices"):
+    """Skip a test that asks for more devices than there are, by a marker or a program.
+
+    A program makes its mesh of eight devices plainly, and a target may have fewer.
+    """
+    marked = [marker.args[0] for marker in item.iter_markers("needs_devices")]
+    needed = max(
+        [*marked, *(8 for path in _programs(item) if _is_for_eight(path))] or [0]
+    )
+    if needed:
         import jax
 
-        if jax.device_count() < marker.args[0]:
-            pytest.skip(f"needs {marker.args[0]} devices, has {jax.device_count()}")
+        if jax.device_count() < needed:
+            pytest.skip(f"needs {needed} devices, has {jax.device_count()}")
+
+
+def _programs(item: pytest.Item) -> list[Path]:
+    """The program whose doctest this is, or the exercise that a test is about."""
+    if item.path.is_relative_to(ROOT / "examples"):
+        return [item.path]
+    name = getattr(item, "callspec", None) and item.callspec.params.get("name")
+    exercise = ROOT / "examples" / "exercises" / f"{name}.py"
+    return [exercise] if exercise.is_file() else []
+
+
+def _is_for_eight(path: Path) -> bool:
+    text = path.read_text(encoding="utf-8")
+    return any(word in text for word in ("make_mesh((", "jax.pmap(", "from_shard_map"))
 
 
 @pytest.fixture(scope="session")

@@ -34,8 +34,8 @@ myst_heading_anchors = 3
 nitpicky = True
 highlight_language = "python"
 
-# Where the book lives, such as https://github.com/someone/book: one place for the buttons
-# that lead to the repository and to its issues; without it there are none.
+# Where the book lives, such as https://github.com/someone/book: the one place for the
+# buttons that lead to the repository and to its issues; without it there are none.
 repository = ""
 
 html_theme = "sphinx_book_theme"
@@ -46,6 +46,7 @@ html_theme_options = {
     "use_issues_button": bool(repository),
     "use_sidenotes": True,
     "show_toc_level": 2,
+    "footer_content_items": "copyright.html",
     "navigation_with_keys": True,
     "navbar_persistent": [],  # the sidebar and the article's header have the search
     "back_to_top_button": False,  # it would stand over code

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from book.cut.names import facts
 from book.pages import Cell, Page, read
 
 AXES = ("rows", "inner", "batch", "model", "data", "stage", "expert", "sequence")
@@ -192,27 +191,6 @@ def no_typed_outputs(page: Page) -> list[str]:
     return found
 
 
-def removed_cells_draw(page: Page) -> list[str]:
-    """A cell that the reader cannot see defines nothing that a visible one uses."""
-    found, hidden, known = [], {}, set()
-    for cell in page.cells:
-        body = ast.parse(cell.source).body
-        for node in body:
-            names = facts(node, last=node is body[-1])
-            binds = names.binds | names.maybe
-            if not cell.visible:
-                hidden |= dict.fromkeys(binds, cell.line)
-                for name in sorted((binds | names.writes) & known):
-                    what = f"a removed cell changes `{name}`, which the page shows"
-                    found.append(at(page, cell.line + node.lineno - 1, what))
-                continue
-            for name in sorted(((names.reads | names.later) & set(hidden)) - known):
-                what = f"`{name}` comes from the removed cell at line {hidden[name]}"
-                found.append(at(page, cell.line + node.lineno - 1, what))
-            known |= binds
-    return found
-
-
 def asserts(cell: Cell) -> bool:
     tree = ast.parse(cell.source)
     return any(isinstance(n, ast.Assert) for n in ast.walk(tree)) or any(
@@ -299,7 +277,6 @@ def page_is_written(page: Page) -> list[str]:
 
 PAGE_RULES = (
     no_typed_outputs,
-    removed_cells_draw,
     pictures_have_words,
     page_axes,
     page_is_calm,

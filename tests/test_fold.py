@@ -25,13 +25,11 @@ def folded():
 
 
 def test_checks_that_follow_each_other_are_one_line(folded):
+    folded_node = "HideCodeCellNode"
     kinds = [node.tagname for node in folded]
-    assert kinds == ["container", "HideCodeCellNode", "paragraph"] + kinds[3:]
-    assert [len(node) for node in folded if node.tagname == "HideCodeCellNode"] == [
-        2,
-        1,
-    ]
-    words = [n["prompt_show"] for n in folded if n.tagname == "HideCodeCellNode"]
+    assert kinds == ["container", folded_node, "paragraph", "container", folded_node]
+    assert [len(node) for node in folded if node.tagname == folded_node] == [2, 1]
+    words = [n["prompt_show"] for n in folded if n.tagname == folded_node]
     assert words == ["2 checks", "1 check"]
 
 

@@ -1,4 +1,4 @@
-"""The site as it is read: what a page loads, its icons, and what is folded or copied."""
+"""The site as it is read: what a page loads, its icons, what is folded or copied."""
 
 import gzip
 import json

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from book.targets import Target, TargetError, environment, load
+from book.targets import Probe, Target, TargetError, environment, load
 
 SMALL = """
 [cpu]
@@ -86,6 +86,12 @@ def test_a_bad_targets_file_is_one_sentence(tmp_path, text, reason):
     with pytest.raises(TargetError, match=re.escape(reason)) as caught:
         load(path)
     assert "\n" not in str(caught.value)
+
+
+def test_who_lacks_a_cpu_is_not_told_to_take_a_cpu():
+    lacking = Target("cpu", "", "cpu", 8, present=("/nowhere",))
+    with pytest.raises(TargetError, match=r"found: no /nowhere\. Every machine has"):
+        Probe(lacking).result()
 
 
 def test_a_build_ends_with_such_a_sentence(book):

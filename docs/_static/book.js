@@ -57,13 +57,14 @@ function button(label, block, title, text) {
 }
 
 const blocks = document.querySelectorAll("article div[class*='highlight-'] > .highlight");
-let number = 0;
+let other = 0;
 for (const highlighted of blocks) {
   const code = highlighted.querySelector("pre");
   if (!code || code.closest(".cell_output, .checks")) continue;
   const block = highlighted.parentElement;
   const runnable = block.closest(".runnable")?.id;
-  const name = `code ${++number}`;
+  // "cell3" is cell 3 to whoever listens; other code is counted.
+  const name = runnable?.replace(/\d/, " $&") ?? `code ${++other}`;
   const bar = document.createElement("div");
   bar.className = "copy-bar";
   const shown = () => code.textContent.trimEnd() + "\n";
@@ -87,11 +88,19 @@ for (const toggle of document.querySelectorAll("[data-bs-toggle='dropdown']")) {
   show(false);
   toggle.addEventListener("click", () => show(!toggle.classList.contains("show")));
   addEventListener("click", (event) => menu.contains(event.target) || show(false));
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !toggle.classList.contains("show")) return;
     show(false);
     toggle.focus();
   });
+}
+
+// The theme folds the contents while margin notes are in view, also where there are none.
+if (!document.querySelector(".bd-sidebar-secondary")) {
+  const none = document.createElement("div");
+  none.className = "bd-sidebar-secondary";
+  none.hidden = true;
+  document.body.append(none);
 }
 
 // An excerpt is of the article, not of the menus around it; a folder has none to fetch.

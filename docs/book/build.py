@@ -6,11 +6,8 @@ pages must run, `execute` runs them, `slicing` cuts them; MyST-NB then only rend
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import re
 import shutil
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,8 +18,8 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from book import targets
-from book.cut.program import SliceError, Slicer
-from book.pages import Cell, Listing, Page, Problem, read
+from book.cut.program import Slicer, programs
+from book.pages import Cell, Page, Problem, read
 from book.run import stop
 from book.run.cache import Cache, Entry, key, write_whole
 from book.run.schedule import Runner
@@ -149,52 +146,6 @@ def _cut(book: Build, env: BuildEnvironment) -> None:
     for path, text in wanted.items():
         if not path.exists() or path.read_bytes() != text.encode():
             write_whole(path, text)
-
-
-def programs(
-    page: Page, slicer: Slicer, fail: Callable[[Problem], None]
-) -> dict[str, str]:
-    """The program of every visible cell and listing of `page`: name -> text."""
-    found = {}
-    for index, cell in enumerate(page.cells):
-        if not cell.visible:
-            continue
-        # Removed cells draw, they never define: a program cannot need one.
-        before = () if cell.fresh else page.cells[:index]
-        above = [_completed(c) for c in before if c.visible and not c.fresh]
-        try:
-            found[f"cell{cell.number}"] = slicer.cell(above, cell.source, cell.raises)
-        except SliceError as error:
-            fail(Problem(page.name, str(error), cell.line, cell.number))
-    for listing in page.listings:
-        if not _there(listing):
-            continue  # Sphinx reports it
-        try:
-            found[f"listing{listing.number}"] = slicer.listing(
-                listing.path, listing.pyobject
-            )
-        except SliceError as error:
-            fail(Problem(page.name, f"a listing: {error}", listing.line))
-    return found
-
-
-def _completed(cell: Cell) -> str:
-    """What of the cell's source ran to its end: all of it, unless it was to raise."""
-    if not cell.raises:
-        return cell.source
-    last = ast.parse(cell.source).body[-1]
-    lines = cell.source.split("\n")[: last.lineno]
-    lines[-1] = lines[-1][: last.col_offset]
-    return "\n".join(lines).rstrip("; \n")
-
-
-def _there(listing: Listing) -> bool:
-    """Whether there is such a file, of Python, and such an object in it."""
-    if listing.path.suffix != ".py" or not listing.path.is_file():
-        return False
-    name = re.escape((listing.pyobject or "").split(".")[0])
-    text = listing.path.read_text(encoding="utf-8")
-    return bool(re.search(rf"^(async def|def|class) {name}\b", text, re.M)) or not name
 
 
 def _outdated(book: Build, env: BuildEnvironment) -> list[str]:

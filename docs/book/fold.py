@@ -27,7 +27,8 @@ def _fold_checks(app: Sphinx, doctree: nodes.document) -> None:
     for parent in {id(n.parent): n.parent for n in doctree.findall(_check)}.values():
         children = []
         for is_check, run in groupby(parent.children, _check):
-            children += [_folded(list(run))] if is_check else run
+            found = list(run)
+            children += [_folded(found)] if is_check else found
         parent.children = []
         parent.extend(children)
 

@@ -6,14 +6,17 @@ network, and tells nobody that it is read.
 
 from __future__ import annotations
 
+import getpass
 import re
+import socket
+import sys
+import tempfile
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.util import logging
-
-from book.run.page import local_strings
 
 logger = logging.getLogger(__name__)
 _LOADS = re.compile(
@@ -25,6 +28,21 @@ _LOADS = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+
+
+def local_strings(*roots: Path) -> list[str]:
+    """Paths and names of this machine, none of which may be published."""
+    host = socket.gethostname()
+    found = {str(root) for root in roots} | {sys.prefix, tempfile.gettempdir() + "/"}
+    with suppress(OSError, KeyError):  # a user id without a name
+        user = getpass.getuser()
+        found |= {f"/home/{user}", f"/Users/{user}", f"{user}@"}
+    with suppress(RuntimeError):  # nor a folder
+        if len(str(Path.home())) > 1:
+            found.add(f"{Path.home()}/")
+    if len(host) > 4 and host != "localhost":
+        found.add(host)
+    return sorted(found)
 
 
 def requests(text: str) -> list[str]:

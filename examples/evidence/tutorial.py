@@ -25,10 +25,9 @@ from examples.evidence.then_and_now import (
     speedup,
     unchecked,
 )
-from examples.jit.ordering import dot
 from examples.tools.text import count_text
 from examples.tools.tracing import traces
-from examples.vmap.what_it_does import batch, reference
+from examples.vmap.what_it_does import batch, dot, reference
 
 
 def table():

@@ -10,7 +10,7 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import NamedSharding
 
-GRID = P("rows", "inner")
+TILED = P("rows", "inner")
 
 
 def solution(x):
@@ -21,12 +21,12 @@ def solution(x):
 def check(make):
     """Raise AssertionError, with what to look at, unless `make` is right.
 
-    make(x): float32 (n, k), split as GRID, to (k, k), split as P("inner", None).
+    make(x): float32 (n, k), split as TILED, to (k, k), split as P("inner", None).
     """
     for shape, (n, k) in (((4, 2), (8, 8)), ((2, 4), (6, 4))):
         mesh = jax.make_mesh(shape, ("rows", "inner"))
         whole = np.arange(n * k, dtype=np.float32).reshape(n, k) % 5
-        x = jax.device_put(whole, NamedSharding(mesh, GRID))
+        x = jax.device_put(whole, NamedSharding(mesh, TILED))
         try:
             with jax.set_mesh(mesh):
                 found = make(x)

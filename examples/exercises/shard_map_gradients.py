@@ -1,7 +1,7 @@
 """Take the gradient of weights that are sharded, as fully sharded training does.
 
 Weights (n,), inputs (m, n) and targets (m,) are all sharded over "data". Return the
-gradient of half the mean squared error of all examples with respect to the weights,
+gradient of the mean squared error of all examples with respect to the weights,
 (n,), sharded as they are: each device ends with its own shard, and no device computes
 the whole gradient to throw most of it away.
 
@@ -23,7 +23,7 @@ def solution(w, inputs, targets):
 
     def mean_loss(w):
         w = lax.all_gather(w, "data", tiled=True)
-        loss = ((inputs @ w - targets) ** 2).mean() / 2
+        loss = ((inputs @ w - targets) ** 2).mean()
         return lax.pmean(loss, "data")
 
     return jax.grad(mean_loss)(w)
@@ -37,7 +37,7 @@ def check(gradient):
     inputs = np.arange(256, dtype=np.float32).reshape(16, 16) % 5
     w = np.arange(16, dtype=np.float32) % 3
     targets = np.arange(16, dtype=np.float32) % 7
-    expected = (inputs @ w - targets) @ inputs / 16
+    expected = (inputs @ w - targets) @ inputs / 8
     with jax.set_mesh(jax.make_mesh((8,), ("data",))):
         given = jax.device_put((w, inputs, targets), P("data"))
         found = gradient(*given)
@@ -63,7 +63,7 @@ def check(gradient):
 def error(w, inputs, targets):
     """Return this device's loss: weights (n/devices,), (k, n) and (k,) give ()."""
     w = lax.all_gather(w, "data", tiled=True)
-    return ((inputs @ w - targets) ** 2).mean() / 2
+    return ((inputs @ w - targets) ** 2).mean()
 
 
 def mean_error(w, inputs, targets):
@@ -100,7 +100,7 @@ def mistake_keeps_a_slice(w, inputs, targets):
     """Gather the weights first, and take this device's slice of their gradient."""
 
     def mean_loss(w):
-        return lax.pmean(((inputs @ w - targets) ** 2).mean() / 2, "data")
+        return lax.pmean(((inputs @ w - targets) ** 2).mean(), "data")
 
     gathered = lax.all_gather(w, "data", tiled=True, to="invarying")
     first = lax.axis_index("data") * len(w)

@@ -137,11 +137,11 @@ def main():
     ways, (v, u) = orders(), rows()
     expected = reference(v, u)
     answers = [way(dot)(v, u) for way in ways.values()]
-    runs = {name: traces(four_calls(way, v, u), dot) for name, way in ways.items()}
+    runs = {name: traces(four_calls(way, v, u)) for name, way in ways.items()}
     jaxprs = {name: jax.make_jaxpr(way(dot))(v, u) for name, way in ways.items()}
     cores = {outline(jaxprs[name], without=("jit",)) for name in ways if "pmap" in name}
     programs = {program(way(dot), v, u) for way in ways.values()}
-    often = runs.pop("vmap"), traces(four_calls(made_anew, v, u), dot)
+    often = runs.pop("vmap"), traces(four_calls(made_anew, v, u))
     claims = {
         f"{v.shape} and {u.shape} give {expected.shape} in every order": all(
             np.array_equal(answer, expected) for answer in answers

@@ -47,7 +47,7 @@ def time_calls(calls, rounds=31, seconds=0.5):
     while len(taken) < 3 or (len(taken) < rounds and time.perf_counter() < end):
         taken.append([sample(call, counts[name]) for name, call in calls.items()])
     columns = zip(*taken, strict=True)
-    return {name: summary(column) for name, column in zip(calls, columns, strict=True)}
+    return {name: _summary(column) for name, column in zip(calls, columns, strict=True)}
 
 
 def sample(call, count=1):
@@ -67,7 +67,7 @@ def calls_per_sample(call):
     return math.ceil(SAMPLE / once)
 
 
-def summary(samples):
+def _summary(samples):
     """Return the `Timing` of two samples or more, in seconds."""
     low, median, high = statistics.quantiles(samples, n=4, method="inclusive")
     if len(samples) < 7:

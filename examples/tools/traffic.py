@@ -63,8 +63,8 @@ def sends(stage):
             kind = operation.removesuffix("-start")
             if kind in KINDS:
                 operands = re.findall(r"%([^\s,]+)", rest.split(")")[0])
-                size = sum(bytes_of(shapes[name]) for name in operands)
-                yield Sent(kind, size, groups_of(rest, devices), times)
+                size = sum(_bytes_of(shapes[name]) for name in operands)
+                yield Sent(kind, size, _groups_of(rest, devices), times)
             known = re.search(r'"known_trip_count":\{"n":"(\d+)"', rest)
             turns = 1 if operation != "while" else int(known[1]) if known else None
             often = None if None in (times, turns) else times * turns
@@ -90,30 +90,30 @@ def what_it_sends(fn, *args):
         print("no communication")
 
 
-def bytes_of(shape):
+def _bytes_of(shape):
     """Return the bytes of a shape, or of a tuple of shapes, such as "f32[2,8]{1,0}"."""
     found = re.findall(r"\b(pred|[a-z]\w*?(\d+)\w*)\[([\d,]*)\]", shape)
-    return sum(math.prod(ints(axes)) * int(bits or 8) // 8 for _, bits, axes in found)
+    return sum(math.prod(_ints(axes)) * int(bits or 8) // 8 for _, bits, axes in found)
 
 
-def groups_of(text, devices):
+def _groups_of(text, devices):
     """Return who talks to whom, written as sets, as an iota, or as axes of a mesh."""
     if match := re.search(r"(?:groups|target_pairs)=\{([{}\d,]*)\}", text):
         found = re.findall(r"\{([\d,]+)\}", match[1])
-        return tuple(map(ints, found)) or (tuple(range(devices)),)
+        return tuple(map(_ints, found)) or (tuple(range(devices)),)
     if match := re.search(r"groups=(\[\S+\])<=(\S+?)(?:, |$)", text):
-        groups = iota(match[2]).reshape(ints(match[1]))
+        groups = _iota(match[2]).reshape(_ints(match[1]))
     elif match := re.search(
         r"groups=mesh\[(.*?)\](?:, device_ids=\((\S+)\))? \{(.*?)\}", text
     ):
-        ids = iota(match[2] or f"[{devices}]")
-        groups = along(ids, re.findall(r"'(\w+)'=(\d+)", match[1]), match[3])
+        ids = _iota(match[2] or f"[{devices}]")
+        groups = _along(ids, re.findall(r"'(\w+)'=(\d+)", match[1]), match[3])
     else:
         raise ValueError(f"no groups of devices were found in {text[:200]!r}")
     return tuple(map(tuple, groups.tolist()))
 
 
-def along(ids, axes, talking):
+def _along(ids, axes, talking):
     """Return a row of `ids` for each group, along `talking`: axes, or parts of axes."""
     parts = re.findall(r"'(\w+)'(?::\((\d+)\)(\d+))?", talking)
     sizes = {name: (int(outer or 1), inner) for name, outer, inner in parts}
@@ -127,13 +127,13 @@ def along(ids, axes, talking):
     return rows.reshape(-1, math.prod(shape[axis] for axis in talk))
 
 
-def iota(text):
+def _iota(text):
     """Return the numbers that "[4,2]T(1,0)" stands for: counted, then transposed."""
-    shape, *order = map(ints, re.findall(r"[\d,]+", text))
+    shape, *order = map(_ints, re.findall(r"[\d,]+", text))
     ids = np.arange(math.prod(shape)).reshape(shape)
     return ids.transpose(*order)
 
 
-def ints(text):
+def _ints(text):
     """Return the numbers of a text such as "[4,2]"."""
     return tuple(map(int, re.findall(r"\d+", text)))

@@ -13,6 +13,8 @@ from book.compilers.hlo import collectives_of
 from book.compilers.read import collectives, overlapped, shortened, telling
 from examples.tools.traffic import sends
 
+pytestmark = pytest.mark.needs_devices(8)
+
 # From the program of a ring of matrix products, as the compiler of TPUs writes it.
 NOTES = 'metadata={op_name="jit(f)/ppermute"}, backend_config={"barrier":{"id":"0"}}'
 START = (
@@ -63,8 +65,7 @@ def test_a_line_is_shortened_and_not_reworded():
 @pytest.fixture
 def rows():
     """Eight rows of 128 numbers, as shapes on a mesh of eight."""
-    devices = (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
-    mesh = jax.make_mesh((8,), ("rows",), devices=devices)
+    mesh = jax.make_mesh((8,), ("rows",))
     sharding = NamedSharding(mesh, P("rows"))
     return mesh, jax.ShapeDtypeStruct((8, 128), jnp.float32, sharding=sharding)
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -117,6 +118,25 @@ def test_the_import_of_jax_is_paid_once(launcher):
     for _ in range(10):
         assert launcher.run("import jax.numpy") == (0, "")
     assert time.perf_counter() - begin < 5
+
+
+def test_what_fails_is_run_once_more_in_an_interpreter_of_its_own(launcher):
+    # Only in the fork of a Python that has imported JAX is it there so soon.
+    program = "import sys\nassert 'jax' not in sys.modules\nprint('alone')"
+    assert launcher.run(program) == (0, "alone\n")
+
+
+def test_many_programs_run_at_a_time(launcher, tmp_path):
+    pipes = [tmp_path / name for name in ("ping", "pong")]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    ping, pong = map(repr, map(str, pipes))
+    programs = [
+        f"open({ping}, 'w').write('a')\nprint(open({pong}).read())",
+        f"print(open({ping}).read())\nopen({pong}, 'w').write('b')",
+    ]
+    with ThreadPoolExecutor() as pool:
+        assert list(pool.map(launcher.run, programs)) == [(0, "b\n"), (0, "a\n")]
 
 
 def test_nothing_is_left_running(pytestconfig):

@@ -2,17 +2,24 @@
 
 import os
 import re
+import shutil
 import signal
+from pathlib import Path
 
 import pytest
+
+from book.pages import Cell, Page
+from book.run.cache import Cache, Entry
+from book.targets import Hardware, Target
 
 CELL = "from examples.deep import value\nassert value\nprint('value', value)"
 EMPTY = "import os\nassert True\nprint('no examples here')"
 
 
-@pytest.fixture
-def built(book):
+@pytest.fixture(scope="module")
+def original(shared):
     """A book whose page `uses` imports an example that imports an example."""
+    book = shared
     book.write("examples/base.py", "value = 1\n")
     book.write("examples/deep.py", "from examples.base import value\n")
     book.page("uses", CELL)
@@ -20,6 +27,13 @@ def built(book):
     first = book.build()
     assert first.code == 0, first.said
     assert book.executed() == {"uses", "apart"}
+    return book
+
+
+@pytest.fixture
+def built(original, book):
+    """A copy of that book, built."""
+    shutil.copytree(original.root, book.root, dirs_exist_ok=True)
     return book
 
 
@@ -128,6 +142,17 @@ def test_damaged_outputs_are_dropped_and_made_again(built, damage):
     assert "the cached outputs of uses were damaged; dropped" in said
     assert built.executed() == {"uses"}
     assert "value 1" in built.text("uses")
+
+
+def test_outputs_that_are_used_are_kept_longest(tmp_path):
+    page = Page("p", Path("p.md"), "", cells=(Cell(1, 1, "1"),))
+    kept = Cache(tmp_path, Hardware(Target("cpu", "", "cpu", 8), "1", "1", "cpu", 8))
+    for number, name in enumerate("abc"):
+        kept.put(page, name, Entry([[]], "", 1.0))
+        os.utime(kept._path("p", name), (number, number))
+    assert kept.get(page, "a")
+    kept.put(page, "d", Entry([[]], "", 1.0))
+    assert [name for name in "abcd" if kept.get(page, name)] == ["a", "c", "d"]
 
 
 def test_two_builds_at_once_are_both_right(book):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from book.compilers import show
 from book.run import cache, folder, stop
 from book.run.fork import ForkServer, ServerEnded
 from book.targets import Target, environment
@@ -124,10 +125,11 @@ def test_no_place_at_all_is_a_sentence(monkeypatch):
 def test_a_server_kills_what_a_process_leaves(server, tmp_path, pipe):
     program = tmp_path / "program.py"
     program.write_text(STARTING.format(str(pipe)))
-    child = server.start("program", [str(program)], tmp_path, {}, tmp_path / "log")
+    log = tmp_path / "log"
+    child = server.start("program", [str(program)], tmp_path, {}, (log, log))
     processes = told(pipe)
     assert ended(*processes)
-    assert child.wait(20) == 0, (tmp_path / "log").read_text()
+    assert child.wait(20) == 0, log.read_text()
 
 
 def test_a_server_that_dies_takes_its_children_and_says_so(server, tmp_path):
@@ -196,6 +198,14 @@ def test_a_build_on_a_full_disk_ends_with_a_sentence(name):
     stop.tell(None)
 
 
+@pytest.mark.parametrize("text", [b"", b"[]", b"{}", b"\xff\x00", b'{"key": 1}'])
+def test_a_malformed_file_was_made_for_nothing_there_is(tmp_path, text):
+    path = tmp_path / "kept.json"
+    path.write_bytes(text)
+    assert show._kept_key(path) == (1 if b"key" in text else None)
+    assert show._kept_key(tmp_path / "gone.json") is None
+
+
 def test_malformed_files_of_former_builds_are_made_anew(book):
     book.page("plain", "assert True\nprint('it', 'ran')")
     assert book.build().code == 0
@@ -221,7 +231,8 @@ def test_a_user_without_a_name_and_a_home_can_build(book, monkeypatch):
     # The name of a user comes from these, or from the system's list of users.
     book.write(
         "nobody/sitecustomize.py",
-        "import pwd\ndef missing(uid):\n    raise KeyError(uid)\npwd.getpwuid = missing",
+        "import pwd\n\ndef missing(uid):\n    raise KeyError(uid)\n\n"
+        "pwd.getpwuid = missing\n",
     )
     for name in ("LOGNAME", "USER", "LNAME", "USERNAME", "HOME"):
         monkeypatch.delenv(name, raising=False)

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,11 +16,12 @@ print(sorted(name for name in os.environ if name.startswith(("JAX_", "XLA_"))))
 print(jax.device_count())"""
 
 
-def run(source, folder, limit=60.0):
+def run(source, folder):
     work = folder / "work"
     work.mkdir(exist_ok=True)
     env = dict(os.environ) | {"JAX_NUM_CPU_DEVICES": "8", "XLA_FLAGS": "--no_such"}
-    return asyncio.run(fresh.run(source, env, work, [0], limit))
+    program = fresh.start(source, env, work, None)
+    return asyncio.run(fresh.outputs_of(program, work))
 
 
 @pytest.fixture(scope="module")
@@ -65,29 +65,26 @@ BAD = {
     "warns": ("import sys\nprint('hm', file=sys.stderr)", "wrote to stderr: hm"),
     "other": (":raises: TypeError\nraise KeyError", "'TypeError', but raised KeyError"),
     "fine": (":raises: TypeError\n1", "declares 'TypeError', but raised nothing"),
-    "sleeps": ("import time\ntime.sleep(60)", "was still running"),
+    "loops": (
+        "import subprocess\nopen('CHILD', 'w').write(str(subprocess.Popen("
+        "['sleep', '600'], start_new_session=True).pid))\nwhile True: pass",
+        "was still running, and the page has used 3",
+    ),
 }
 
 
 def test_a_fresh_cell_that_fails_fails_its_page(book):
+    child = book.root / "child"
     for name, (source, _) in BAD.items():
+        source = source.replace("CHILD", str(child))
         book.page(name, f":fresh:\n{source}", budget=3)
     built = book.build()
     assert built.code == 1
     for name, (_, said) in BAD.items():
-        lines = [
-            line for line in built.said.splitlines() if f"{name}, cell 1: " in line
-        ]
+        begin = f"{name}, cell 1: "
+        lines = [line for line in built.said.splitlines() if begin in line]
         assert len(lines) == 1 and said in lines[0], name
-
-
-def test_a_program_that_does_not_end_is_ended_with_its_children(tmp_path):
-    start = f"p = Popen([{sys.executable!r}, '-c', 'import time; time.sleep(99)'])"
-    tell = "open('child', 'w').write(str(p.pid))\np.wait()"
-    with pytest.raises(TimeoutError):
-        run(f"from subprocess import Popen\n{start}\n{tell}", tmp_path, limit=2)
-    state = Path("/proc", (tmp_path / "work" / "child").read_text(), "stat")
-    assert not state.exists() or ") Z " in state.read_text()
+    assert not Path("/proc", child.read_text()).exists()
 
 
 def test_messages_of_several_lines_are_whole(tmp_path):
@@ -95,3 +92,16 @@ def test_messages_of_several_lines_are_whole(tmp_path):
     assert (error.ename, error.evalue) == ("RuntimeError", "a:\n  b\nc")
     *_, error = run("import json\njson.loads('')", tmp_path)
     assert error.ename == "JSONDecodeError"
+
+
+@pytest.mark.parametrize("link", ["", " from cause"])
+def test_the_cause_of_an_error_is_part_of_the_error(link, tmp_path):
+    source = f"""import sys
+print("hm", file=sys.stderr)
+try:
+    1 / 0
+except ZeroDivisionError as cause:
+    raise ValueError("late"){link}"""
+    stderr, error = run(source, tmp_path)
+    assert stderr.text == "hm\n"
+    assert (error.ename, error.evalue) == ("ValueError", "late")

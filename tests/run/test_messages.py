@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import pytest
 from jax import P, lax
 
-from book.run.messages import BRIEF, LONGEST, brief, plain, printable, whole
+from book.run.messages import BRIEF, LONGEST, brief, plain, whole
 
 FRAMES = (
     "\n--------------------\nFor simplicity, JAX has removed its internal frames from "
@@ -122,10 +122,9 @@ def test_a_message_of_three_megabytes_is_cut_with_a_sentence():
     assert brief("E", "\n\n first \n second") == "E: first"
 
 
-def test_escapes_are_gone_and_colours_are_left_where_they_can_be_shown():
+def test_no_escape_is_left_in_what_is_shown():
     text = "\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07\x1bc\x00\x9b\n\tend"
     assert plain(text) == "red\n\tend"
-    assert printable(text) == "\x1b[31mred\x1b[0m\n\tend"
     assert "\x1b" not in whole("E", text)
 
 
@@ -138,10 +137,10 @@ def test_a_page_shows_the_message_and_no_place(book):
         "jax.make_mesh((8,), ('data',)), jax.P('data')))(jnp.ones((9, 2)))",
         "@jax.jit\ndef f(x):\n    kept.append(x * 2)\n    return x\nf(1.0)",
         ":raises: UnexpectedTracerError\nkept[0] + 1",
-        ":raises: \"ValueError: long\"\nraise ValueError('long ' * 600_000)",
+        ":raises: \"ValueError: long\"\nraise ValueError('long ' * 100_000)",
         "print('a\\x1b[2Jb\\x07c')",
     )
-    book.page("bad", "raise ValueError('x' * 3_000_000)")
+    book.page("bad", "raise ValueError('x' * 500_000)")
     built = book.build()
     assert "bad, cell 1: raised ValueError: xxx" in built.said
     assert len(built.said) < 20_000

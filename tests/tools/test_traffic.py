@@ -10,6 +10,7 @@ from jax.sharding import NamedSharding
 
 from examples.tools.traffic import sends, what_it_sends
 
+pytestmark = pytest.mark.needs_devices(8)
 BLOCK = 4 * 2 * 128  # bytes of float32 that a device holds
 SAID = """HloModule m, num_partitions=8
 ENTRY %main (x: f32[4,128]) -> f32[4,128] {{

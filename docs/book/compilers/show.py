@@ -16,7 +16,6 @@ import json
 import re
 import subprocess
 import sys
-from html import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import ClassVar
@@ -56,23 +55,21 @@ def _scaled(count: float, units: dict[str, float]) -> str:
     return f"{count / units[unit]:,.3g}".replace("e+03", ",000") + f" {unit}"
 
 
-def sends(found: dict) -> str:
-    """Return, as HTML, what one device sends: a line for each kind of collective."""
+def sends(found: dict) -> list[str]:
+    """Return, as Markdown, what one device sends, a line for each collective."""
     lines = []
     for one in found["collectives"]:
         count, times = one["count"], one["times"]
         often = "in a loop, each " if times is None else ""
         total = count * (times or 1)
         often += f"{total:,} × " if total > 1 else ""
-        lines.append(
-            f"{often}<b>{one['kind']}</b> of {size(one['operand'])}"
-            f" <small>{escape(_who(one))}</small>"
-        )
+        what = f"**{one['kind']}** of {size(one['operand'])}"
+        lines.append(f"{often}{what}, {_plain(_who(one))}")
     overlap = found["overlapped"]
     if overlap["started"]:
         beside = f", {overlap['beside work']} beside a product"
-        lines.append(f"<small>{overlap['started']} asynchronous{beside}</small>")
-    return "<br>".join(lines) or "nothing"
+        lines.append(f"{overlap['started']} asynchronous{beside}")
+    return lines or ["nothing"]
 
 
 def _who(one: dict) -> str:
@@ -85,76 +82,64 @@ def _who(one: dict) -> str:
     return who + (f", over {one['axes']}" if one["axes"] else "")
 
 
-def memory(found: dict) -> str:
-    """Return, as HTML, the memory of one device: a bar where it is known how much."""
+def _plain(text: str) -> str:
+    """Return text as Markdown that shows it as it is."""
+    return re.sub(r"([\\`*_{}\[\]<>|#$~])", r"\\\1", text)
+
+
+def memory(found: dict) -> list[str]:
+    """Return, as Markdown, the memory of one device, and of how much it is."""
     if "does not fit" in found:
-        return _does_not_fit(found)
+        why = re.sub(r"^RESOURCE_EXHAUSTED: (E\d+: )?", "", found["does not fit"])
+        return ["**does not fit**", _plain(why)]
     parts = {name: found[name] for name in ("arguments", "outputs", "temporaries")}
     parts["code"] = found["code"]
     total = sum(parts.values()) - found["aliased"]
-    words = ", ".join(f"{size(n)} {name}" for name, n in parts.items() if n)
-    bar = ""
+    share = ""
     if available := found.get("available"):
-        bar = (
-            f' of {size(available)}<meter min="0" max="{available}" value="{total}"'
-            f' aria-label="share of its memory">{total / available:.2%}</meter>'
-        )
-    return f"{size(total)}{bar or '<br>'}<small>{words}</small>"
-
-
-def _does_not_fit(found: dict) -> str:
-    why = re.sub(r"^RESOURCE_EXHAUSTED: (E\d+: )?", "", found["does not fit"])
-    return f"<b>does not fit</b><br><small>{escape(why)}</small>"
+        share = f" of {size(available)}, {100 * total / available:.3g} %"
+    words = ", ".join(f"{size(n)} {name}" for name, n in parts.items() if n)
+    return [f"{size(total)}{share}", words]
 
 
 def table(rows: dict[str, dict]) -> str:
-    """Return, as HTML, a row of facts for each of some chips."""
+    """Return, as Markdown, a row of facts for each of some chips."""
     head = ["compiled for", "a device sends", "memory of a device", "flops"]
     timed = any("estimated seconds" in found for found in rows.values())
     head += ["estimate"] if timed else []
-    cells = "".join(f'<th scope="col">{name}</th>' for name in head)
-    body = ""
+    written = [[[name] for name in head]]
     for says, found in rows.items():
-        row = [f'<th scope="row">{escape(says)}</th>']
+        row = [[_plain(says)]]
         if "does not fit" in found:
-            row.append(f'<td colspan="{len(head) - 1}">{_does_not_fit(found)}</td>')
+            row += [["–"], memory(found)]
         else:
-            flops = count(found["flops"]) if "flops" in found else "not said"
-            row += [f"<td>{sends(found)}</td>", f"<td>{memory(found)}</td>"]
-            row += [f"<td>{flops}</td>"]
-            if timed:
-                estimate = found.get("estimated seconds")
-                row += [f"<td>{seconds(estimate) if estimate else 'not said'}</td>"]
-        body += f"<tr>{''.join(row)}</tr>"
-    return (
-        '<div class="table-wrapper" tabindex="0" role="region"'
-        ' aria-label="What the compiler found"><table class="docutils compiled">'
-        f"<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+            row += [sends(found), memory(found)]
+            row += [[count(found["flops"]) if "flops" in found else "not said"]]
+            estimate = found.get("estimated seconds")
+            row += [[seconds(estimate) if estimate else "not said"]] if timed else []
+        written.append(row + [["–"]] * (len(head) - len(row)))
+    text = ":::{list-table}\n:header-rows: 1\n:stub-columns: 1\n\n"
+    for row in written:
+        for number, cell in enumerate(row):
+            lines = "\\\n    ".join(line for line in cell if line)
+            text += f"{' ' if number else '*'} - {lines}\n"
+    return text + ":::\n"
 
 
 def lines(says: str, found: dict) -> str:
-    """Return, as HTML, the lines of the compiled program that matter."""
+    """Return, as Markdown, the lines of the compiled program that matter."""
     if not found.get("hlo"):
         return ""
-    text = escape("\n".join(found["hlo"]))
-    return (
-        f"<p><small>From the program for {escape(says)}:</small></p>"
-        f'<div class="highlight"><pre tabindex="0">{text}</pre></div>'
+    text = "\n".join(found["hlo"])
+    return f"\nFrom the program for {_plain(says)}:\n\n~~~~text\n{text}\n~~~~\n"
+
+
+def tabs(panels: dict[str, str]) -> str:
+    """Return panels as the Markdown of tabs, which need no script."""
+    items = "".join(
+        f"::::{{tab-item}} {name}\n{panel}\n::::\n" for name, panel in panels.items()
     )
-
-
-def tabs(number: str, panels: dict[str, str]) -> str:
-    """Return panels as tabs of sphinx-design's kind, which need no script."""
-    items = ""
-    for k, (name, panel) in enumerate(panels.items()):
-        key = f"{number}-{k}"
-        items += (
-            f'<input {"checked " * (not k)}id="{key}" name="{number}" type="radio">'
-            f'<label class="sd-tab-label" for="{key}">{escape(name)}</label>'
-            f'<div class="sd-tab-content docutils">{panel}</div>'
-        )
-    return f'<div class="sd-tab-set docutils compiled">{items}</div>'
+    return f":::::{{tab-set}}\n:class: compiled\n\n{items}:::::\n"
 
 
 class Compiled(SphinxDirective):
@@ -177,36 +162,33 @@ class Compiled(SphinxDirective):
             now = json.loads(here.read_text(encoding="utf-8"))["found"][way]
             known = json.loads(kept.read_text(encoding="utf-8"))
             found = {part: known[part][way] for part in ("tpu", "gpu")}
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            why = f" ({kept.name} is no JSON)" if isinstance(error, ValueError) else ""
+        except (OSError, KeyError):
             raise self.error(
-                f"it is not known what the compilers make of {way} of {program}{why}: "
+                f"it is not known what the compilers make of {way} of {program}: "
                 f"nox -s compile compile_gpu -- {program}"
             ) from None
         hardware = book.kernels["mesh-of-eight"]
         name = "CPU" if hardware.simulated else hardware.kind
         made = {part: known[part]["made with"] for part in found}
+        eight = f"8 × {hardware.kind}"
         panels = {
-            f"{name} ×8, this build": table({f"8 × {hardware.kind}": now})
-            + lines(f"8 × {hardware.kind}", now),
+            f"{name} ×8, this build": table({eight: now}) + lines(eight, now),
             "TPU generations": self.part(found["tpu"], made["tpu"]),
             "H100 ×8": self.part(found["gpu"], made["gpu"]),
         }
-        number = f"compiled-{self.env.new_serialno('compiled')}"
-        return [nodes.raw("", tabs(number, panels), format="html")]
+        return self.parse_text_to_nodes(tabs(panels), offset=self.content_offset)
 
     def part(self, found: dict, made: dict) -> str:
-        """Return the HTML of one tab: a table, a few lines, and who said so."""
+        """Return the Markdown of one tab: a table, a few lines, and who said so."""
         rows = {CHIPS[chip].says: facts for chip, facts in found.items()}
         one = next((chip for chip in found if chip.startswith("v5p")), [*found][-1])
         shown = CHIPS[one].says
         compiler = " and ".join(f"{name} {number}" for name, number in made.items())
-        said = f"Compiled for these chips by {compiler}; it did not run."
+        said = f"Compiled for these chips by {_plain(compiler)}; it did not run."
         if any("estimated seconds" in facts for facts in found.values()):
             said += " The estimate is the compiler's, and leaves out what is sent;"
             said += " of a loop's body it counts one turn, as the flops do."
-        said = f"<p><small>{said}</small></p>"
-        return table(rows) + lines(shown, rows[shown]) + said
+        return f"{table(rows)}{lines(shown, rows[shown])}\n{said}\n"
 
 
 def _here_path(made: Path, program: str) -> Path:

@@ -1,8 +1,10 @@
 """A program is run as its reader will run it: alone, in an empty folder.
 
 A launcher keeps one Python that has imported JAX and nothing else, and forks it for
-each program: the process is fresh, the import is paid once.  A program that speaks to
-the environment before it imports JAX gets an interpreter of its own.
+each program: the process is fresh, the import is paid once, and so is what XLA makes of
+code that many programs share.  A program that speaks to the environment before it
+imports JAX gets an interpreter of its own, and so does one that failed: it is run once
+more exactly as its reader will, and only that counts.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ import itertools
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
+from pathlib import Path
 
 from book.run.folder import Folder
-from book.run.fork import FORKS, ForkServer
+from book.run.fork import FORKS, ForkServer, ServerEnded
 from book.targets import Target, environment
 
 
@@ -54,22 +58,38 @@ class Launcher:
         Python that forks has ended.
         """
         place = self._folder.path / str(next(self._numbers))
-        path, empty, log = place / "program.py", place / "empty", place / "log"
-        empty.mkdir(parents=True)
+        place.mkdir()
+        path, log = place / "program.py", place / "log"
         path.write_text(program, encoding="utf-8")
         own = [sys.executable, "-u", "-P", str(path)]
         if not FORKS:
-            return _without_forks(own, empty, self._env, limit)
-        with self._starting:
-            self._server = self._server or ForkServer(self._env)
-        kind, arguments = "program", [str(path)]
-        if "environ" in program:
-            kind, arguments = "command", own
-        child = self._server.start(kind, arguments, empty, self._env, log, limit)
-        code = child.wait()
-        if child.lost:
-            raise RuntimeError("the Python that runs the programs has ended")
+            return _without_forks(own, _empty(place), self._env, limit)
+        kinds = [("program", [str(path)]), ("command", own)]
+        for kind, arguments in kinds["environ" in program :]:
+            server, empty = self._python(), _empty(place)
+            child = server.start(kind, arguments, empty, self._env, (log, log), limit)
+            code = child.wait()
+            if child.lost:
+                raise ServerEnded
+            if not code:
+                break
         return code, log.read_text(encoding="utf-8", errors="replace")
+
+    def _python(self) -> ForkServer:
+        with self._starting:
+            if self._server is None:
+                compiled = {
+                    "JAX_COMPILATION_CACHE_DIR": str(self._folder.path / "compiled"),
+                    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+                    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+                }
+                self._server = ForkServer(self._env | compiled)
+            return self._server
+
+
+def _empty(place: Path) -> Path:
+    """A new empty folder."""
+    return Path(tempfile.mkdtemp(dir=place))
 
 
 def _without_forks(command, folder, env, limit: int) -> tuple[int, str]:

@@ -105,7 +105,7 @@ class ForkServer:
         arguments: list[str],
         cwd: Path | str,
         env: Mapping[str, str],
-        log: Path | None = None,
+        log: tuple[Path, Path] | None = None,
         limit: int = 0,
     ) -> Child:
         """Start a process, as `forkserver` has it; raises `ServerEnded`."""
@@ -116,7 +116,7 @@ class ForkServer:
             "arguments": [str(argument) for argument in arguments],
             "cwd": str(cwd),
             "env": dict(env),
-            "log": log and str(log),
+            "log": log and [str(path) for path in log],
             "limit": limit,
         }
         with self._changed:

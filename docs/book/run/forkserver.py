@@ -9,8 +9,8 @@ A request is a line of JSON on stdin, with these keys:
                "program": the file `arguments[0]`, run as `python FILE` runs it
                "command": `arguments` as a program of its own, nothing inherited
     cwd, env   its folder and its environment (a program keeps the server's)
-    log        the file for what it writes to stdout and stderr; None throws stdout
-               away, and lets it write to the server's stderr
+    log        the files for what it writes to stdout and to stderr; None throws
+               stdout away, and lets it write to the server's stderr
     limit      seconds after which SIGALRM ends it; 0 is never
 
 An answer is a line of JSON on stdout: [id, process id] when it has started, and
@@ -59,8 +59,10 @@ def become(ask):
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
     if ask["log"]:
-        os.dup2(os.open(ask["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-        os.dup2(1, 2)
+        out, err = ask["log"]
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        os.dup2(os.open(out, flags), 1)
+        os.dup2(1 if err == out else os.open(err, flags), 2)
     os.chdir(ask["cwd"])
     signal.alarm(ask["limit"])
     if ask["kind"] == "command":

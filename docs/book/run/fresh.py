@@ -7,18 +7,20 @@ started already, on the devices of the page.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import nbformat
 
-_NAME = "program.py"
+from book.run.fork import Child, ForkServer
+
+_NAME, _STREAMS = "program.py", ("stdout", "stderr")
 _BEGIN = "Traceback (most recent call last):\n"
+_CHAINED = "another exception occurred:", "direct cause of the following exception:"
 
 
 def environment(whole: Mapping[str, str]) -> dict[str, str]:
@@ -27,33 +29,34 @@ def environment(whole: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in whole.items() if not name.startswith(steers)}
 
 
-async def run(
-    source: str, env: Mapping[str, str], cwd: Path, mine: list[int], limit: float
-) -> list[nbformat.NotebookNode]:
-    """Run `source` on the cores `mine`, and return outputs as a kernel's cell has them.
+def start(
+    source: str, env: Mapping[str, str], cwd: Path, server: ForkServer | None
+) -> Child | subprocess.Popen:
+    """Start `source` as a program in the folder `cwd`, with its files beside that."""
+    program, out, err = (cwd.parent / name for name in (_NAME, *_STREAMS))
+    program.write_text(source, encoding="utf-8")
+    command, env = [sys.executable, "-P", str(program)], environment(env)
+    if server:
+        return server.start("command", command, cwd, env, (out, err))
+    with out.open("wb") as stdout, err.open("wb") as stderr:
+        return subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
 
-    Raises TimeoutError after `limit` seconds.
-    """
-    path = cwd.parent / _NAME
-    path.write_text(source, encoding="utf-8")
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", str(path)),
-        cwd=cwd,
-        env=environment(env),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
-    )
-    try:
-        with suppress(OSError, AttributeError):
-            os.sched_setaffinity(process.pid, mine)
-        async with asyncio.timeout(limit):
-            said = await process.communicate()
-    finally:
-        with suppress(OSError, AttributeError):
-            os.killpg(process.pid, signal.SIGKILL)  # and whatever it has started
-        await process.wait()
+
+async def outputs_of(
+    process: Child | subprocess.Popen, cwd: Path
+) -> list[nbformat.NotebookNode]:
+    """Wait for a program, and return outputs as a kernel's cell has them."""
+    while process.poll() is None:
+        await asyncio.sleep(0.05)
+    said = ((cwd.parent / name).read_bytes() for name in _STREAMS)
     return outputs(
         process.returncode, *(part.decode(errors="replace") for part in said)
     )
@@ -64,6 +67,8 @@ def outputs(status: int, out: str, err: str) -> list[nbformat.NotebookNode]:
     error = None
     if status:
         err, begin, trace = err.rpartition(_BEGIN)
+        if err.rstrip().endswith(_CHAINED):  # the error has a cause, with its own trace
+            err = err.partition(_BEGIN)[0]
         name, _, value = _last(trace) if begin else ("SystemExit", "", str(status))
         if status < 0:
             name, value = "SystemExit", f"ended by {signal.Signals(-status).name}"

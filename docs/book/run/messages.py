@@ -17,7 +17,6 @@ import textwrap
 WIDTH = 80
 LONGEST = 4000  # characters of a message that a page shows
 BRIEF = 300  # and that a problem repeats
-_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[0-~])?"
 )
@@ -39,13 +38,6 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}\b")
 def plain(text: str) -> str:
     """Return `text` without escapes and control characters, but for line ends."""
     return _CONTROL.sub("", _ESCAPE.sub("", text))
-
-
-def printable(text: str) -> str:
-    """Return `text` with colours as its only escapes."""
-    parts = _COLOUR.split(text)
-    colours = [*_COLOUR.findall(text), ""]
-    return "".join(a + b for a, b in zip(map(plain, parts), colours, strict=True))
 
 
 def whole(name: str, message: str) -> str:

@@ -1,0 +1,250 @@
+"""A program as a whole: imports, settings, statements, and what it shows."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from book.cut import text as layout
+from book.cut.statements import PAGE, Name, SliceError, Statement
+from book.cut.text import Imported, Part
+from book.cut.words import returns, shows
+
+if TYPE_CHECKING:
+    from book.cut.lessons import Lessons
+
+Kept = dict[Statement, set[Name]]  # and the names that are wanted of an import
+PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
+DEVICE_LINES = (
+    'jax.config.update("jax_platforms", "cpu")  # these two lines simulate devices;\n'
+    'jax.config.update("jax_num_cpu_devices", 8)  # where you have eight, drop both'
+)
+_DEVICES = re.compile(r"mesh|device|pmap|shard", re.IGNORECASE)
+
+
+class Whole:
+    """The program that has the statements `kept`, of which `own` are the cell's."""
+
+    def __init__(self, lessons: Lessons, kept: Kept, own: list[Statement]):
+        self.lessons, self.kept, self.own = lessons, kept, own
+        self.steps = [s for s in lessons.all if s in kept]  # in the order of running
+        self.above = [s for s in self.steps if s not in own]
+        self.owners: dict[str, str] = {}
+
+    def text(self, source: str, raises: str | None = None) -> str:
+        """The program; its last part is `source`, the text of its own statements."""
+        self._claim_all()
+        own, links = self.own, self.lessons.links
+        replaced = self._last(source, raises)
+        raised = own[-1:] if raises else []  # an import may be what raises
+        inline = [s for s in own if s.is_import and (s in raised or _environment(own))]
+        inline = [s for s in inline if not s.named(s.uses.binds) & set(links)]
+        replaced |= {s.node: "" for s in own if s.is_import and s not in inline}
+        above = [s for s in self.above if s.unit == PAGE]
+        ends = [number for number, s in enumerate(above, 1) if _is_environment(s)]
+        early, above = above[: max(ends, default=0)], above[max(ends, default=0) :]
+        modules = [s for s in self.above if s.unit != PAGE]
+        state = self._state([*above, *own], modules)
+        replaced |= {s.node: "" for s in own if s in state}
+
+        body = layout.body(source, [s.node for s in own], replaced)
+        before = self._imported(early)
+        others = [s for s in (*above, *modules, *own) if s not in inline]
+        imported = [one for one in self._imported(others) if one not in before]
+        head = [Part(s.comment + s.code) for s in state]
+        if self._needs_devices(source):
+            head.insert(0, Part(DEVICE_LINES))
+            imported.append(Imported("jax", None, None))
+            self._claim("jax", "jax")
+        documented = bool(own) and own[0].unit != PAGE and _is_docstring(own[0])
+        return layout.joined(
+            [
+                [body.pop(0)] if documented else [],
+                *([part] for part in layout.imports(before)),
+                self._parts(early),
+                *([part] for part in layout.imports(imported)),
+                head,
+                self._parts(modules),
+                self._parts(s for s in (*above, *own) if s not in state),
+                body,
+            ]
+        )
+
+    def _needs_devices(self, source: str) -> bool:
+        """Whether it speaks of devices, and no line of it asks for them."""
+        code = [source, *(s.code for s in self.above)]
+        asked = any(map(is_device_line, self.steps)) or any(
+            _is_environment(s) and "device" in s.code.lower() for s in self.steps
+        )
+        speaks = any(map(_DEVICES.search, code))
+        return self.lessons.devices and speaks and not asked
+
+    def _parts(self, kept: Iterable[Statement]) -> list[Part]:
+        """What stands above the cell: statements, and other names for what they are."""
+        texts = []
+        for statement in kept:
+            if statement.is_import:  # also of the cell itself
+                renamed = self._renamed([statement])
+                texts += [f"{name[1]} = {link[1]}" for name, link in renamed]
+            elif statement not in self.own:
+                texts.append(statement.comment + statement.code)
+        return [Part(text) for text in texts]
+
+    def _last(self, source: str, raises: str | None) -> dict[ast.stmt, str]:
+        """The last statement as a program needs it: printed, or with its error."""
+        if not self.own:
+            return {}
+        node = self.own[-1].node
+        code = ast.get_source_segment(source, node)
+        if raises:
+            return {node: layout.expected(code, node, raises)}
+        end = source.split("\n")[node.end_lineno - 1].encode()[node.end_col_offset :]
+        quiet = end.strip().startswith(b";")
+        if shows(node) and not quiet and not self._is_silent(self.own[-1]):
+            return {node: layout.printed(code, node.value)}
+        return {}
+
+    def _is_silent(self, statement: Statement) -> bool:
+        """Whether it calls a function of the page or a module that returns nothing."""
+        call, known = statement.node.value, self.lessons.all
+        if not isinstance(call, ast.Call):
+            return False
+        name = (statement.unit, getattr(call.func, "id", ""))
+        while name in self.lessons.links:
+            name = self.lessons.links[name]
+        functions = [s.node for s in known if (s.unit, _name(s.node)) == name]
+        if isinstance(call.func, ast.Attribute):
+            classes = [s.node for s in known if isinstance(s.node, ast.ClassDef)]
+            members = [node for one in classes for node in one.body]
+            functions = [node for node in members if _name(node) == call.func.attr]
+        last = functions[-1] if functions else None
+        return isinstance(last, ast.FunctionDef) and not returns(last)
+
+    # -- names -----------------------------------------------------------------
+    def _claim_all(self) -> None:
+        """Make sure that no name means two things in the program."""
+        for statement in self.steps:
+            used = statement.uses
+            for inner in _inner_imports(statement.node):
+                if self.lessons.local(inner):
+                    raise SliceError(f"move `{ast.unparse(inner)}` to the top level")
+            if not statement.is_import:
+                for name in used.bound:
+                    self._claim(name, statement.unit)
+            for name in (used.reads | used.later) & PYTHON:
+                if (statement.unit, name) not in self.lessons.first:
+                    self._claim(name, "Python")
+        for name, link in self._renamed(self.steps):
+            self._claim(name[1], f"{link[0]} as {link[1]}")
+        for one in self._imported(self.steps):
+            self._claim(one.bound, one.means)
+
+    def _claim(self, name: str, owner: str) -> None:
+        if self.owners.setdefault(name, owner) != owner:
+            raise SliceError(
+                f"`{name}` means one thing in {self.owners[name]} and another in "
+                f"{owner}; give one of them another name"
+            )
+
+    def _renamed(self, kept: list[Statement]) -> list[tuple[Name, Name]]:
+        """Names of modules that the page, or another module, calls by other names."""
+        links = self.lessons.links
+        names = {name for s in kept for name in self.kept[s] if name in links}
+        found = [(name, links[name]) for name in sorted(names)]
+        return [(name, link) for name, link in found if name[1] != link[1]]
+
+    def _imported(self, kept: list[Statement]) -> list[Imported]:
+        """What `kept` statements import from elsewhere, so far as it is wanted."""
+        found: dict[tuple[str, str], Imported] = {}
+        for statement in kept:
+            for name, one in _imports(statement) if statement.is_import else ():
+                wanted = name in self.kept[statement]
+                if wanted and name not in self.lessons.links:
+                    key = one.module if one.means == one.bound else one.means
+                    found.setdefault((one.bound, key), one)
+        whole = [one for one in found.values() if not (one.name or one.alias)]
+        if all("." not in one.module for one in whole):
+            return list(found.values())
+        used = {path for s in self.kept for path in _paths(s.node)}
+        useful = [one for one in whole if one.module in used or "." not in one.module]
+        known = {one.bound for one in useful}
+        return [
+            one
+            for one in found.values()
+            if one not in whole or one in useful or one.bound not in known
+        ]
+
+    def _state(self, steps: list[Statement], modules: list[Statement]):
+        """The settings of JAX that come first, where they can stand above modules."""
+        found, inert = [], all(map(_is_inert, modules))
+        for statement in steps:
+            sets = inert and statement.code.startswith("jax.config.update(")
+            if sets or is_device_line(statement):
+                found.append(statement)
+            elif not statement.is_import:
+                break
+        return found
+
+
+def is_main(statement: Statement) -> bool:
+    """Whether it runs only where the module is the program."""
+    node = statement.node
+    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+
+
+def is_device_line(statement: Statement) -> bool:
+    """Whether it says how many devices to simulate."""
+    return statement.code.startswith('jax.config.update("jax_num_cpu_devices"')
+
+
+def _imports(statement: Statement) -> Iterable[tuple[Name, Imported]]:
+    for alias in statement.node.names:
+        one = Imported(alias.name, None, alias.asname)
+        if isinstance(statement.node, ast.ImportFrom):
+            one = Imported(statement.node.module, alias.name, alias.asname)
+        yield (statement.unit, one.bound), one
+
+
+@cache
+def _inner_imports(node: ast.stmt) -> list[ast.Import | ast.ImportFrom]:
+    inner = [n for n in ast.walk(node) if isinstance(n, ast.Import | ast.ImportFrom)]
+    return [] if inner == [node] else inner
+
+
+def _is_docstring(statement: Statement) -> bool:
+    value = getattr(statement.node, "value", None)
+    return isinstance(statement.node, ast.Expr) and isinstance(value, ast.Constant)
+
+
+def _is_environment(statement: Statement) -> bool:
+    """Whether it sets the environment when the module is read, not when called."""
+    later = isinstance(statement.node, ast.FunctionDef | ast.ClassDef)
+    return "environ" in statement.code and not (later or statement.is_import)
+
+
+def _environment(own: list[Statement]) -> bool:
+    sets = [i for i, s in enumerate(own) if _is_environment(s)]
+    return bool(sets) and any(s.is_import for s in own[sets[0] :])
+
+
+def _is_inert(statement: Statement) -> bool:
+    """Whether it computes nothing: a definition, an import, a plain constant."""
+    if isinstance(statement.node, ast.FunctionDef | ast.ClassDef):
+        return not statement.node.decorator_list
+    calls = [n for n in ast.walk(statement.node) if isinstance(n, ast.Call)]
+    return all(getattr(n.func, "id", "") in {"P", "PartitionSpec"} for n in calls)
+
+
+def _name(node: ast.stmt) -> str:
+    return getattr(node, "name", "")
+
+
+def _paths(node: ast.AST) -> Iterable[str]:
+    """The dotted names in a statement: `jax.scipy.linalg.det` and how it begins."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute):
+            yield ast.unparse(part)

@@ -1,0 +1,131 @@
+"""What code uses: which files of the repository an import names.
+
+One answer for the cache, whose keys hold every file that a page imports, and for the
+programs, which write out what a cell takes from such files.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+
+class NotPython(Exception):
+    """A file that code imports cannot be read; the message names it."""
+
+
+class Unclear(Exception):
+    """An import from the repository that could be written more plainly."""
+
+
+def parsed(source: str) -> ast.Module:
+    """`source` as a tree; whatever Python's parser raises is a `SyntaxError`."""
+    try:
+        return _parsed(source)
+    except (RecursionError, MemoryError):
+        raise SyntaxError("it is nested too deeply; write a loop") from None
+    except ValueError as error:  # a null byte
+        raise SyntaxError(str(error)) from None
+
+
+_parsed = cache(ast.parse)
+
+
+def contents(path: Path, roots: tuple[Path, ...]) -> str:
+    """The text of a module; raises `NotPython`."""
+    try:
+        source = path.read_text(encoding="utf-8")
+        parsed(source)
+    except UnicodeDecodeError:
+        raise NotPython(f"{label(path, roots)} is not UTF-8") from None
+    except SyntaxError as error:
+        where = f"{label(path, roots)}, line {error.lineno or 1},"
+        raise NotPython(f"{where} is not Python: {error.msg}") from None
+    return source
+
+
+def label(path: Path, roots: tuple[Path, ...]) -> str:
+    """What messages call the file at `path`."""
+    folders = [root for root in roots if path.is_relative_to(root)]
+    return path.relative_to(folders[0]).as_posix() if folders else path.name
+
+
+def find(module: str, roots: tuple[Path, ...]) -> Path | None:
+    """The file under `roots` that `import module` runs last; None if there is none."""
+    for root in roots:
+        stem = root.joinpath(*module.split("."))
+        for path in (stem.with_suffix(".py"), stem / "__init__.py"):
+            if path.is_file():
+                return path
+    return None
+
+
+def ours(module: str, roots: tuple[Path, ...]) -> bool:
+    """Whether a module, or the folder that it should be in, is under `roots`."""
+    top = module.split(".")[0]
+    return find(top, roots) is not None or any(
+        any((root / top).rglob("*.py")) for root in roots
+    )
+
+
+def module(node: ast.Import | ast.ImportFrom, roots: tuple[Path, ...]) -> Path | None:
+    """The file under `roots` that an import statement takes names from; None if none.
+
+    Raises `Unclear` unless it says `from a.b import name`.
+    """
+    text = ast.unparse(node)
+    names = [getattr(node, "module", None) or alias.name for alias in node.names]
+    if getattr(node, "level", 0):
+        raise Unclear(f"`{text}` is relative; name the whole path")
+    if not any(ours(name, roots) for name in names):
+        return None
+    if isinstance(node, ast.Import):
+        instead = f"write `from {names[0]} import …` with the names it needs"
+        raise Unclear(f"`{text}` imports a module; {instead}")
+    for alias in node.names:
+        if find(f"{node.module}.{alias.name}", roots):
+            instead = f"write `from {node.module}.{alias.name} import …`"
+            raise Unclear(f"`{text}` imports a module; {instead}")
+    found = find(node.module, roots)
+    if not found:
+        raise Unclear(f"`{text}`: there is no module {node.module}")
+    return found
+
+
+def imported(source: str, roots: tuple[Path, ...]) -> set[Path]:
+    """The files under `roots` that running `source` imports, however indirectly.
+
+    Raises `SyntaxError` for `source` itself, `NotPython` for a file.
+    """
+    seen: set[Path] = set()
+    todo = list(_direct(source, roots))
+    while todo:
+        path = todo.pop()
+        if path not in seen:
+            seen.add(path)
+            todo += _direct(contents(path, roots), roots)
+    return seen
+
+
+def _direct(source: str, roots: tuple[Path, ...]) -> Iterator[Path]:
+    """`import a.b` runs a/__init__.py, and a/b.py or a/b/__init__.py."""
+    for module in _named(source):
+        parts = module.split(".")
+        for depth in range(1, len(parts) + 1):
+            path = find(".".join(parts[:depth]), roots)
+            if path:
+                yield path
+
+
+@cache
+def _named(source: str) -> frozenset[str]:
+    """The modules that an import may mean: `from a import b` may run a.b."""
+    found: set[str] = set()
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return frozenset(found)

@@ -1,0 +1,44 @@
+"""A page as Jupyter runs it: a notebook, the manager of its kernel, and a client."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nbformat
+from jupyter_client import AsyncKernelManager
+from jupyter_client.kernelspec import KernelSpecManager
+from nbclient import NotebookClient
+
+from book.pages import Page
+
+HIDDEN = ("pass", "assert False")  # run after the cells, and before them
+PATIENCE = 300  # seconds after which something hangs, on however busy a machine
+
+
+def parts(
+    page: Page, folder: Path
+) -> tuple[nbformat.NotebookNode, AsyncKernelManager, NotebookClient]:
+    """The notebook of `page` with HIDDEN at its end, and who runs it in `folder`."""
+    sources = [*(cell.source for cell in page.cells), *HIDDEN]
+    book = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in sources]
+    )
+    manager = AsyncKernelManager(
+        kernel_name="python3",
+        kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
+        connection_file=str(folder / "kernel.json"),
+        transport="ipc" if os.name == "posix" else "tcp",
+    )
+    client = NotebookClient(
+        book,
+        km=manager,
+        allow_errors=True,
+        shutdown_kernel="immediate",
+        record_timing=False,
+        startup_timeout=PATIENCE,
+        iopub_timeout=PATIENCE,  # outputs that come later are lost
+        # A short traceback: no page shows one, and long ones take long to make.
+        extra_arguments=["--InteractiveShell.xmode=Plain"],
+    )
+    return book, manager, client
