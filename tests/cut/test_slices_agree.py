@@ -120,14 +120,6 @@ def FUNCTION(x):
     NUMBER += x
     return len(LIST)
 
-def FUNCTION(x, into=LIST):
-    into.append(x)
-    return NUMBER
-
-def FUNCTION(x):
-    put(LIST, x)
-    return x
-
 @twice
 def FUNCTION(x):
     return x + NUMBER
@@ -198,14 +190,13 @@ def test_a_cell_shows_the_same_alone_as_on_the_page(page):
     cells = [f"{START}a", *page]
     try:
         expected = list(shown_on_the_page(cells))
-    except (IndexError, RecursionError, TypeError):
+    except (IndexError, KeyError, NameError, RecursionError, TypeError):
         reject()
     slicer = Slicer((Path("nowhere"),))
     numbered = [Cell(number, number, source) for number, source in enumerate(cells, 1)]
     try:
         lessons = slicer.page(numbered)
-    except SliceError as error:
-        assert "make a new one, or do it in cell" in str(error)
+    except SliceError:  # it breaks the rule
         reject()
     for cell, value in zip(numbered, expected, strict=True):
         program = lessons.program(cell)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from book.cut.kinds import is_device_line, is_main
 from book.cut.rule import Effect, Rule
 from book.cut.statements import (
     PAGE,
@@ -17,7 +18,7 @@ from book.cut.statements import (
     is_fresh,
     is_future,
 )
-from book.cut.whole import PYTHON, Kept, Whole, is_device_line, is_main
+from book.cut.whole import PYTHON, Kept, Whole
 from book.pages import Cell
 
 if TYPE_CHECKING:

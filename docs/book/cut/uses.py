@@ -60,7 +60,7 @@ def uses(statement: ast.stmt, code: str, postponed: bool = False) -> Uses:
             # (Of a function called "top", `is_global` says what is wrong.)
             outer = [s for s in table.get_symbols() if s.is_global()]
             outer = [s for s in outer if not (s.is_local() or s.is_parameter())]
-            found.later |= {s.get_name() for s in outer if s.is_referenced()}
+            found.later |= {s.get_name() for s in outer}
             found.sets_later |= {s.get_name() for s in outer if s.is_assigned()}
     if any(isinstance(node, _BRANCHES) for node in outside):
         # What is read may have been bound by another branch, or an earlier turn.

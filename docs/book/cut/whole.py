@@ -6,10 +6,20 @@ import ast
 import builtins
 import re
 from collections.abc import Iterable
-from functools import cache
 from typing import TYPE_CHECKING
 
 from book.cut import text as layout
+from book.cut.kinds import (
+    imports_of,
+    inner_imports,
+    is_device_line,
+    is_docstring,
+    is_environment,
+    is_inert,
+    name_of,
+    paths,
+    sets_environment,
+)
 from book.cut.statements import PAGE, Name, SliceError, Statement
 from book.cut.text import Imported, Part
 from book.cut.words import returns, shows
@@ -41,11 +51,13 @@ class Whole:
         own, links = self.own, self.lessons.links
         replaced = self._last(source, raises)
         raised = own[-1:] if raises else []  # an import may be what raises
-        inline = [s for s in own if s.is_import and (s in raised or _environment(own))]
+        inline = [
+            s for s in own if s.is_import and (s in raised or sets_environment(own))
+        ]
         inline = [s for s in inline if not s.named(s.uses.binds) & set(links)]
         replaced |= {s.node: "" for s in own if s.is_import and s not in inline}
         above = [s for s in self.above if s.unit == PAGE]
-        ends = [number for number, s in enumerate(above, 1) if _is_environment(s)]
+        ends = [number for number, s in enumerate(above, 1) if is_environment(s)]
         early, above = above[: max(ends, default=0)], above[max(ends, default=0) :]
         modules = [s for s in self.above if s.unit != PAGE]
         state = self._state([*above, *own], modules)
@@ -60,7 +72,7 @@ class Whole:
             head.insert(0, Part(DEVICE_LINES))
             imported.append(Imported("jax", None, None))
             self._claim("jax", "jax")
-        documented = bool(own) and own[0].unit != PAGE and _is_docstring(own[0])
+        documented = bool(own) and own[0].unit != PAGE and is_docstring(own[0])
         return layout.joined(
             [
                 [body.pop(0)] if documented else [],
@@ -78,7 +90,7 @@ class Whole:
         """Whether it speaks of devices, and no line of it asks for them."""
         code = [source, *(s.code for s in self.above)]
         asked = any(map(is_device_line, self.steps)) or any(
-            _is_environment(s) and "device" in s.code.lower() for s in self.steps
+            is_environment(s) and "device" in s.code.lower() for s in self.steps
         )
         speaks = any(map(_DEVICES.search, code))
         return self.lessons.devices and speaks and not asked
@@ -116,11 +128,11 @@ class Whole:
         name = (statement.unit, getattr(call.func, "id", ""))
         while name in self.lessons.links:
             name = self.lessons.links[name]
-        functions = [s.node for s in known if (s.unit, _name(s.node)) == name]
+        functions = [s.node for s in known if (s.unit, name_of(s.node)) == name]
         if isinstance(call.func, ast.Attribute):
             classes = [s.node for s in known if isinstance(s.node, ast.ClassDef)]
             members = [node for one in classes for node in one.body]
-            functions = [node for node in members if _name(node) == call.func.attr]
+            functions = [node for node in members if name_of(node) == call.func.attr]
         last = functions[-1] if functions else None
         return isinstance(last, ast.FunctionDef) and not returns(last)
 
@@ -129,7 +141,7 @@ class Whole:
         """Make sure that no name means two things in the program."""
         for statement in self.steps:
             used = statement.uses
-            for inner in _inner_imports(statement.node):
+            for inner in inner_imports(statement.node):
                 if self.lessons.local(inner):
                     raise SliceError(f"move `{ast.unparse(inner)}` to the top level")
             if not statement.is_import:
@@ -161,7 +173,7 @@ class Whole:
         """What `kept` statements import from elsewhere, so far as it is wanted."""
         found: dict[tuple[str, str], Imported] = {}
         for statement in kept:
-            for name, one in _imports(statement) if statement.is_import else ():
+            for name, one in imports_of(statement) if statement.is_import else ():
                 wanted = name in self.kept[statement]
                 if wanted and name not in self.lessons.links:
                     key = one.module if one.means == one.bound else one.means
@@ -169,7 +181,7 @@ class Whole:
         whole = [one for one in found.values() if not (one.name or one.alias)]
         if all("." not in one.module for one in whole):
             return list(found.values())
-        used = {path for s in self.kept for path in _paths(s.node)}
+        used = {path for s in self.kept for path in paths(s.node)}
         useful = [one for one in whole if one.module in used or "." not in one.module]
         known = {one.bound for one in useful}
         return [
@@ -180,7 +192,7 @@ class Whole:
 
     def _state(self, steps: list[Statement], modules: list[Statement]):
         """The settings of JAX that come first, where they can stand above modules."""
-        found, inert = [], all(map(_is_inert, modules))
+        found, inert = [], all(map(is_inert, modules))
         for statement in steps:
             sets = inert and statement.code.startswith("jax.config.update(")
             if sets or is_device_line(statement):
@@ -188,63 +200,3 @@ class Whole:
             elif not statement.is_import:
                 break
         return found
-
-
-def is_main(statement: Statement) -> bool:
-    """Whether it runs only where the module is the program."""
-    node = statement.node
-    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
-
-
-def is_device_line(statement: Statement) -> bool:
-    """Whether it says how many devices to simulate."""
-    return statement.code.startswith('jax.config.update("jax_num_cpu_devices"')
-
-
-def _imports(statement: Statement) -> Iterable[tuple[Name, Imported]]:
-    for alias in statement.node.names:
-        one = Imported(alias.name, None, alias.asname)
-        if isinstance(statement.node, ast.ImportFrom):
-            one = Imported(statement.node.module, alias.name, alias.asname)
-        yield (statement.unit, one.bound), one
-
-
-@cache
-def _inner_imports(node: ast.stmt) -> list[ast.Import | ast.ImportFrom]:
-    inner = [n for n in ast.walk(node) if isinstance(n, ast.Import | ast.ImportFrom)]
-    return [] if inner == [node] else inner
-
-
-def _is_docstring(statement: Statement) -> bool:
-    value = getattr(statement.node, "value", None)
-    return isinstance(statement.node, ast.Expr) and isinstance(value, ast.Constant)
-
-
-def _is_environment(statement: Statement) -> bool:
-    """Whether it sets the environment when the module is read, not when called."""
-    later = isinstance(statement.node, ast.FunctionDef | ast.ClassDef)
-    return "environ" in statement.code and not (later or statement.is_import)
-
-
-def _environment(own: list[Statement]) -> bool:
-    sets = [i for i, s in enumerate(own) if _is_environment(s)]
-    return bool(sets) and any(s.is_import for s in own[sets[0] :])
-
-
-def _is_inert(statement: Statement) -> bool:
-    """Whether it computes nothing: a definition, an import, a plain constant."""
-    if isinstance(statement.node, ast.FunctionDef | ast.ClassDef):
-        return not statement.node.decorator_list
-    calls = [n for n in ast.walk(statement.node) if isinstance(n, ast.Call)]
-    return all(getattr(n.func, "id", "") in {"P", "PartitionSpec"} for n in calls)
-
-
-def _name(node: ast.stmt) -> str:
-    return getattr(node, "name", "")
-
-
-def _paths(node: ast.AST) -> Iterable[str]:
-    """The dotted names in a statement: `jax.scipy.linalg.det` and how it begins."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Attribute):
-            yield ast.unparse(part)
