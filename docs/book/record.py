@@ -117,10 +117,8 @@ def table(record: dict, title: str, links: set[str]) -> str:
     The pages in `links` are there; an older record may know others.
     """
     pages = record["pages"].values()
-    total = {
-        k: sum(page[k] for page in pages)
-        for k in ("cells", "assertions", "snippets", "seconds")
-    }
+    counted = ("cells", "assertions", "snippets", "seconds")
+    total = {k: sum(page[k] for page in pages) for k in counted}
     rows = [
         f"**{title}:** JAX {record['jax']} on Python {record['python']}, "
         f"target `{record['target']}`: {record['device_count']} devices of kind "
