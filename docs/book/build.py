@@ -128,6 +128,8 @@ def guard(app: Sphinx) -> None:
     read_doc, write_doc = builder.read_doc, builder.write_doc
 
     def read_or_blame(name: str, **options: object) -> None:
+        if name not in app.env.found_docs:
+            return  # not UTF-8: Sphinx could not even open it
         count = len(book.state(name).problems)
         with book.blame(name):
             read_doc(name, **options)

@@ -17,8 +17,9 @@ from book.parts import Answer, Cell, Listing, Problem, listings, make_cell
 
 __all__ = [
     *("DISPLAY_TAGS", "KERNELS", "Answer", "Cell", "Fence", "Heading", "Listing"),
-    *("Page", "Problem", "read"),
+    *("NOT_UTF_8", "Page", "Problem", "read"),
 ]
+NOT_UTF_8 = "is not UTF-8; save it as UTF-8"
 
 
 @dataclass(frozen=True)
@@ -106,4 +107,4 @@ def _text(path: Path, name: str) -> str:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise Problem(name, "is not UTF-8; save it as UTF-8", line) from None
+        raise Problem(name, NOT_UTF_8, line) from None

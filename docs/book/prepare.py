@@ -17,7 +17,7 @@ from sphinx.util import logging
 from book import targets
 from book.build import Book, PageState, marker
 from book.cut.program import Slicer, programs
-from book.pages import Cell, read
+from book.pages import NOT_UTF_8, Cell, read
 from book.run.cache import Cache, key, write_whole
 from book.run.schedule import Runner
 
@@ -40,6 +40,8 @@ def run(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
         if path.suffix == ".md":
             with book.blame(name):
                 _look_up(book.state(name), path, book, caches)
+            if any(one.reason == NOT_UTF_8 for one in book.state(name).problems):
+                env.found_docs.discard(name)
     for dropped in sorted({name for c in caches.values() for name in c.dropped}):
         logger.info("the cached outputs of %s were damaged; dropped", dropped)
     _run_stale(book, caches, app.config.book_jobs)
