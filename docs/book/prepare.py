@@ -1,6 +1,6 @@
 """Pages are read, run and cut into programs before Sphinx reads the first of them.
 
-This is where the promises meet: `targets` says what hardware there is, `run` runs the
+This is where the promises meet: `probe` says what hardware there is, `run` runs the
 pages that are not in its cache, `cut` cuts them; MyST-NB then only renders.
 """
 
@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from book import targets
+from book import probe
 from book.build import Book, PageState, marker
 from book.cut.program import Slicer, programs
 from book.pages import NOT_UTF_8, Cell, read
@@ -29,7 +29,7 @@ READ: dict[str, PageState] = {}
 def run(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
     """Read every page, and run those whose outputs are not in the cache."""
     book: Book = app.book
-    book.kernels = targets.kernels(app)
+    book.kernels = probe.kernels(app)
     marker(app).touch()
     caches = {
         name: Cache(book.made / "cache", hardware)

@@ -1,35 +1,20 @@
-"""The build runs on the hardware it was configured for, or stops before a page.
+"""The hardware that a build can be configured for, as `docs/targets.toml` names it.
 
-`docs/targets.toml` names the hardware; `-D book_target=NAME` picks one.  It is looked
-for in a process of its own, so that Sphinx itself never starts JAX.
+Whether it is there is found out by `probe`, which makes a `Hardware` of a `Target`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 
-from sphinx.application import Sphinx
-
 MESH = 8
-PATIENCE = 120.0  # seconds for hardware that is there to wake up
-_ANYWHERE = "This builds on any machine: python -m nox -s docs -- -D book_target=cpu"
-_EVERY = "Every machine has these: look at `env` in targets.toml, and at JAX itself."
-_PROBE = """
-import json, jax, jaxlib
-d = jax.devices(PLATFORM)
-found = [jax.__version__, jaxlib.__version__, d[0].device_kind, len(d)]
-print("\\n" + json.dumps(found))
-"""
 _FIELDS: dict[str, type] = {
     "says": str,
     "platform": str,
@@ -158,82 +143,3 @@ def environment(target: Target, *paths: Path) -> dict[str, str]:
     if search:
         kept["PYTHONPATH"] = os.pathsep.join(search)
     return kept
-
-
-class Probe:
-    """Asks for a target's devices in the background; `result()` waits for them."""
-
-    def __init__(self, target: Target):
-        self.target = target
-        self._process = None
-        if target.present and not any(Path(p).exists() for p in target.present):
-            return
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _PROBE.replace("PLATFORM", repr(target.platform))],
-            env=environment(target),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def result(self) -> Hardware:
-        """The hardware; raises `TargetError` when it is not what was asked for."""
-        if self._process is None:
-            raise self._missing(f"no {' or '.join(self.target.present)}")
-        try:
-            out, err = self._process.communicate(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            raise self._missing(f"no answer within {PATIENCE:.0f} s") from None
-        if self._process.returncode:
-            last = (err.strip().splitlines() or ["nothing was said"])[-1]
-            raise self._missing(last.rstrip("."))
-        found = Hardware(self.target, *json.loads(out.strip().splitlines()[-1]))
-        if found.count < self.target.devices:
-            raise self._missing(f"{found.count} of kind {found.kind}")
-        return found
-
-    def _missing(self, found: str) -> TargetError:
-        name, few = self.target.name, self.target.devices
-        return TargetError(
-            f"Target {name!r} needs {few} device{'s' * (few > 1)} of platform "
-            f"{self.target.platform!r}; found: {found}. "
-            f"{_EVERY if name == 'cpu' else _ANYWHERE}"
-        )
-
-
-def _configure(app: Sphinx, config) -> None:
-    try:
-        app.book_targets = load(Path(app.confdir) / "targets.toml")
-        if config.book_target not in app.book_targets:
-            raise TargetError(
-                f"There is no target {config.book_target!r}; targets.toml has "
-                f"{', '.join(app.book_targets)}. {_ANYWHERE}"
-            )
-    except TargetError as error:
-        raise SystemExit(f"\n{error}") from None
-    app.book_probe = Probe(app.book_targets[config.book_target])
-
-
-def kernels(app: Sphinx) -> dict[str, Hardware]:
-    """The hardware behind each kernel name that a page can ask for.
-
-    Ends the build with one sentence when the target's hardware is not there.
-    """
-    try:
-        target = app.book_probe.result()
-        enough = target.count >= MESH
-        mesh = target if enough else Probe(app.book_targets["cpu"]).result()
-    except TargetError as error:
-        raise SystemExit(f"\n{error}") from None
-    return {"target": target, "mesh-of-eight": mesh}
-
-
-def setup(app: Sphinx) -> dict:
-    """Register `book_target`, the name of a table in `targets.toml`, and look for it.
-
-    The earlier this comes among the extensions, the less anyone waits for the answer.
-    """
-    app.add_config_value("book_target", "cpu", "", types=(str,))
-    _configure(app, app.config)
-    return {"version": version("sphinx"), "parallel_read_safe": True}
