@@ -9,7 +9,7 @@ from importlib.metadata import version
 def steps() -> list:
     """A build from its beginning to its end: each step is called in this order."""
     from book import build, fold, prepare, private, record, slim, sweep
-    from book.compilers import show
+    from book.compilers import here
     from book.cut import button
 
     return [
@@ -18,7 +18,7 @@ def steps() -> list:
         ("builder-inited", fold.replace),  # say in HTML what is folded
         ("env-get-outdated", prepare.run),  # read all pages; run what is not cached
         ("env-get-outdated", prepare.cut),  # the program of every lesson and listing
-        ("env-get-outdated", show.compile_here),  # what pages show of compilers
+        ("env-get-outdated", here.compile_here),  # what pages show of compilers
         ("env-get-outdated", prepare.outdated),  # Sphinx reads what shows another thing
         ("env-get-outdated", record.again),  # and pages that show the record
         ("doctree-read", button.name),  # code gets the name of its program
@@ -38,10 +38,10 @@ def steps() -> list:
 
 def setup(app) -> dict:
     """Ask for the hardware, and let Sphinx call each step."""
-    from book import record, targets
+    from book import probe, record
     from book.compilers import show
 
-    targets.setup(app)  # the answer comes while other extensions load
+    probe.setup(app)  # the answer comes while other extensions load
     app.add_config_value("book_jobs", 0, "", types=(int,))
     app.add_directive("compiled", show.Compiled)
     record.RecordTables.app = app

@@ -1,38 +1,12 @@
-"""What compilers say is kept beside each program, and what is stale is named."""
+"""Programs are compiled for every chip, and for the devices that are here."""
 
-import copy
 import json
 
 import pytest
 
 from book.compilers import chips
-from book.compilers.ask import (
-    EXAMPLES,
-    compare,
-    differences,
-    here,
-    kept,
-    left_over,
-    main,
-    programs,
-    wants_large,
-    write,
-    written,
-)
-
-SAID = {
-    "tpu": {
-        "made with": {"jax": "1", "libtpu": "2"},
-        "lower": {
-            "v5e:2x4": {
-                "collectives": [{"kind": "all-reduce", "operand": 16, "axes": None}],
-                "temporaries": 0,
-                "hlo": ["psum = f32[1,4] all-reduce(x)"],
-                "compile seconds": 0.2,
-            }
-        },
-    }
-}
+from book.compilers.ask import here, main, programs, wants_large
+from book.compilers.keep import kept
 
 
 @pytest.mark.parametrize("program", programs())
@@ -62,47 +36,6 @@ def test_a_ring_hides_its_hops_behind_products():
     assert found["gpu"]["lower"]["h100:1x1x8"]["overlapped"]["beside work"] > 0
 
 
-def test_no_file_is_left_over(tmp_path):
-    assert left_over(programs()) == []
-    write("gone", SAID, tmp_path)
-    assert left_over({}, tmp_path) == [
-        "examples/gone.compiled.json: belongs to no program with a `lower`"
-    ]
-
-
-def test_what_is_written_reads_the_same_and_a_collective_is_a_line(tmp_path):
-    text = written(SAID)
-    assert json.loads(text) == SAID
-    assert sum("all-reduce" in line for line in text.splitlines()) == 2
-    write("one", SAID, tmp_path)
-    assert compare("one", SAID, tmp_path) == []
-
-
-def test_the_other_compilers_part_is_kept(tmp_path):
-    write("one", SAID, tmp_path)
-    write("one", {"gpu": {"lower": {}}}, tmp_path)
-    assert compare("one", SAID, tmp_path) == []
-
-
-def test_what_differs_is_named_and_time_may_differ(tmp_path):
-    write("one", SAID, tmp_path)
-    now = copy.deepcopy(SAID)
-    chip = now["tpu"]["lower"]["v5e:2x4"]
-    chip["compile seconds"] = 9.9
-    assert compare("one", now, tmp_path) == []
-    chip["temporaries"] = 512
-    chip["collectives"][0]["operand"] = 32
-    first, second = compare("one", now, tmp_path)
-    place = "examples/one.compiled.json: tpu, lower, v5e:2x4"
-    assert second == f"{place}, temporaries: was 0, is 512"
-    assert first.startswith(f"{place}, collectives: was [") and "32" in first
-
-
-def test_what_is_new_gone_or_missing_is_named(tmp_path):
-    assert list(differences({"a": 1}, {"b": 1})) == ["a: is gone", "b: is new"]
-    assert compare("one", SAID, tmp_path) == ["examples/one.compiled.json: is missing"]
-
-
 def test_an_unknown_program_is_refused_before_anything_is_compiled(capsys):
     with pytest.raises(SystemExit):
         main(["shard_map/nowhere"])
@@ -114,7 +47,3 @@ def test_this_builds_own_devices_are_asked_too():
     (sent,) = found["collectives"]
     assert sent["kind"] == "all-reduce" and sent["operand"] == 16
     assert found["arguments"] == found["outputs"] == 16
-
-
-def test_the_examples_are_where_they_are_looked_for():
-    assert (EXAMPLES / "spine.py").is_file()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from book.compilers import show
+from book.compilers import here
 from book.run import cache, folder, stop
 from book.run.fork import ForkServer, ServerEnded
 from book.targets import Target, environment
@@ -116,7 +116,7 @@ def test_sockets_find_a_place_however_long_the_names_are(book):
 
 
 def test_no_place_at_all_is_a_sentence(monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", "/tmp/" + "long" * 28)
+    monkeypatch.setattr("tempfile.tempdir", "/" + "long" * 28)
     monkeypatch.setattr(folder, "OTHERS", ())
     with pytest.raises(folder.NoFolder, match="Set TMPDIR to a short path"):
         folder.Folder()
@@ -202,8 +202,8 @@ def test_a_build_on_a_full_disk_ends_with_a_sentence(name):
 def test_a_malformed_file_was_made_for_nothing_there_is(tmp_path, text):
     path = tmp_path / "kept.json"
     path.write_bytes(text)
-    assert show._kept_key(path) == (1 if b"key" in text else None)
-    assert show._kept_key(tmp_path / "gone.json") is None
+    assert here.kept_key(path) == (1 if b"key" in text else None)
+    assert here.kept_key(tmp_path / "gone.json") is None
 
 
 def test_malformed_files_of_former_builds_are_made_anew(book):

@@ -1,0 +1,110 @@
+"""Compile what pages show for the devices of this build, once until it changes.
+
+Promise: what is kept of a program was made of its present text, by this JAX, for these
+devices; a program that does not compile is a problem of each page that shows it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+from book import targets
+from book.imports import NotPython, imported
+from book.pages import Problem
+from book.run.cache import write_whole
+
+ENGINE = Path(__file__).parents[2], Path(__file__).parents[3]  # `book`, `examples`
+
+
+def place(made: Path, program: str) -> Path:
+    """Where what this build's compiler says of `program` is kept."""
+    return made / "compiled" / f"{program}.json"
+
+
+def kept_key(path: Path) -> str | None:
+    """What the file at `path` was made for; None where there is none, or no such."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["key"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def compile_here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
+    """Compile what pages show for this build's devices; name the pages to read."""
+    book = app.book
+    users = _users(book)
+    for path in set((book.made / "compiled").rglob("*.json")):
+        if path not in {place(book.made, program) for program in users}:
+            path.unlink()
+    stale = {}
+    for program in sorted(users):
+        try:
+            key = _key(book, program)
+        except NotPython as error:
+            for name in users[program]:
+                book.fail(Problem(name, str(error)))
+            continue
+        if key and kept_key(place(book.made, program)) != key:
+            stale[program] = key
+    again = sorted({name for program in stale for name in users[program]})
+    try:
+        found = _ask(book, list(stale)) if stale else {}
+    except _Refused as refused:
+        for name in again:
+            book.fail(Problem(name, f"what it shows does not compile: {refused}"))
+        return []
+    for program, key in stale.items():
+        kept = json.dumps({"key": key, "found": found[program]})
+        write_whole(place(book.made, program), kept)
+    return again
+
+
+class _Refused(Exception):
+    """The last line of what was said when a program did not compile."""
+
+
+def _users(book) -> dict[str, list[str]]:
+    """The programs of which pages show what compilers say, and these pages."""
+    users: dict[str, list[str]] = {}
+    for page in book.pages():
+        for fence in page.fences:
+            if fence.name == "compiled":
+                users.setdefault(fence.argument, []).append(page.name)
+    return users
+
+
+def _key(book, program: str) -> str | None:
+    """A digest of all that the answer depends on; None where there is no program.
+
+    The directive names a program that is missing, with the line.
+    """
+    if not (book.root / "examples" / f"{program}.py").is_file():
+        return None
+    module = "examples." + program.replace("/", ".")
+    digest = hashlib.sha256(book.kernels["mesh-of-eight"].fingerprint.encode())
+    for path in sorted(imported(f"import {module}, book.compilers.ask", book.roots)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _ask(book, programs: list[str]) -> dict[str, dict]:
+    """Compile in a process of its own, on the mesh of eight; raises `_Refused`."""
+    target = book.kernels["mesh-of-eight"].target
+    done = subprocess.run(
+        [sys.executable, "-m", "book.compilers.ask", "--here", *programs],
+        env=targets.environment(target, *book.roots, *ENGINE),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or ["nothing was said"]
+        raise _Refused(said[-1])
+    return json.loads(done.stdout.strip().splitlines()[-1])
