@@ -59,22 +59,28 @@ def chooser(**documents):
         f"{' checked' if slug == 'all' else ''}> {kind} <b>{count}</b></label>"
         for slug, kind, count in buttons
     )
+    return Drawing(
+        f"{total.total()} claims",
+        f'<fieldset class="chooser"><legend>Show</legend>{radios}</fieldset>'
+        + _tally(counts, kinds),
+    )
+
+
+def _tally(counts, kinds):
+    """Return a table: how many claims of each of `kinds` a document has."""
     words = "all", *[kind if len(kind) < 9 else slug for kind, slug in kinds.items()]
     head = "".join(f'<th scope="col">{word}</th>' for word in words)
     rows = "".join(
         f'<tr><th scope="row"><a href="#{prefix}-1">{prefix.replace("-", " ")}</a></th>'
-        f"<td>{len(claims)}</td>"
-        + "".join(f"<td>{counts[prefix][kind]}</td>" for kind in kinds)
+        f"<td>{count.total()}</td>"
+        + "".join(f"<td>{count[kind]}</td>" for kind in kinds)
         + "</tr>"
-        for prefix, claims in documents.items()
+        for prefix, count in counts.items()
     )
-    return Drawing(
-        f"{total.total()} claims",
-        '<fieldset class="chooser"><legend>Show</legend>'
-        f"{radios}</fieldset>"
+    return (
         '<div class="table-wrapper"><table class="docutils tally"><thead><tr>'
         f'<th scope="col">where</th>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>",
+        f"<tbody>{rows}</tbody></table></div>"
     )
 
 
