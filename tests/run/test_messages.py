@@ -11,7 +11,7 @@ FRAMES = (
     "\n--------------------\nFor simplicity, JAX has removed its internal frames from "
     "the traceback of the following exception. Set JAX_TRACEBACK_FILTERING=off"
 )
-CELL = "/tmp/ipykernel_4711/1234567.py"
+CELL = "/kernels/ipykernel_4711/1234567.py"
 LEAK = f"""Encountered an unexpected tracer.
 The function being traced when the value leaked was f at {CELL}:3 traced for jit.
 ------------------------------

@@ -103,8 +103,8 @@ RIGHT = {
     "    b,  # float32[8@data,4]\n):\n    return a + b\nh(v, x)",
     "two lines of parameters": "def h(a,\n      b):  "
     "# float32[4], float32[8@data,4]\n    return a\nh(v, x)",
-    "a method": "class A:\n    def m(self, a):  # float32[4]\n"
-    "        return a\nA().m(v)",
+    "a method": "class Rows:\n    def m(self, a):  # float32[4]\n"
+    "        return a\nRows().m(v)",
     "every way to take parameters": "def h(a, /, b, *, c):  # float32[], float32[], "
     "float32[]\n    return a\nh(pair[1], pair[1], c=pair[1])",
     "loop": "for i in range(3):\n    y = v * i  # float32[4]",

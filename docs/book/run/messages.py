@@ -3,7 +3,7 @@ r"""What is shown of an error: its type, and all lines that say something.
 Places in files of this machine say nothing to a reader, and neither do the colours of a
 terminal or JAX's remark that it has left out frames:
 
->>> print(whole("ValueError", "odd\n\n\n  * f at /home/me/a.py:3 got 1"))
+>>> print(whole("ValueError", "odd\n\n\n  * f at /a/program.py:3 got 1"))
 ValueError: odd
 <BLANKLINE>
   * f got 1
