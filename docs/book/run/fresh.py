@@ -1,7 +1,9 @@
 """A fresh cell is a program: it runs in a Python of its own, where nothing is set.
 
 What a page says about starting JAX can be shown only there: in a kernel, JAX has
-started already, on the devices of the page.
+started already, on the devices of the page.  Since nothing is set, JAX takes what it
+finds: a GPU of the machine even under the target `cpu`, and a TPU only where the page's
+own kernel does not hold it.
 """
 
 from __future__ import annotations
