@@ -222,8 +222,9 @@ def test_a_program_that_is_not_python_is_named(book):
     book.page("uses", "from examples.broken import x\nassert x")
     book.page("reads", "from examples.latin import x\nassert x")
     said = book.build().said
-    assert "uses: it imports examples/broken.py, which is not Python on line 1" in said
-    assert "reads: it imports examples/latin.py, which is not Python: it is" in said
+    lost = "what it imports cannot be read: examples"
+    assert f"uses: {lost}/broken.py, line 1, is not Python: invalid syntax" in said
+    assert f"reads: {lost}/latin.py is not UTF-8" in said
     assert "Traceback" not in said
 
 

@@ -53,7 +53,9 @@ def key(page: Page, roots: tuple[Path, ...]) -> str:
             reason = f"is not Python{at}: {error.msg}"
             raise Problem(page.name, reason, cell.line, cell.number) from None
         except NotPython as error:
-            raise Problem(page.name, f"it imports {error}") from None
+            raise Problem(
+                page.name, f"what it imports cannot be read: {error}"
+            ) from None
     digest = hashlib.sha256(f"{FORMAT} {page.kernel}".encode())
     for cell in page.cells:
         digest.update(
