@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 def steps() -> list:
     """A build from its beginning to its end: each step is called in this order."""
-    from book import build, fold, prepare, private, record, slim, sweep
+    from book import build, fold, prepare, private, provenance, record, slim, sweep
     from book.compilers import here
     from book.cut import button
 
@@ -24,9 +24,9 @@ def steps() -> list:
         ("doctree-read", button.name),  # code gets the name of its program
         ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
         ("env-merge-info", record.merge),  # with -j: from a process that read pages
-        ("env-updated", record.changed),  # Sphinx writes pages with another last line
+        ("env-updated", provenance.changed),  # write pages with another last line
         ("html-page-context", sweep.note),  # what is written
-        ("html-page-context", record.last_line),  # where outputs are from
+        ("html-page-context", provenance.last_line),  # where outputs are from
         ("build-finished", button.write),  # the programs, beside the pages
         ("build-finished", record.write),  # record.json
         ("build-finished", slim.slim),  # the theme's files, without what is not used

@@ -1,4 +1,4 @@
-"""Each build writes down what it verified, on what, and every page says so.
+"""Each build writes down what it verified, and on what.
 
 `record.json`, beside the built pages:
 
@@ -28,8 +28,6 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-
-from book.targets import MESH, Hardware
 
 
 def make(book) -> dict:
@@ -68,27 +66,6 @@ def _page(book, state) -> dict:
         "assertions": sum(cell.assertions for cell in page.cells),
         "snippets": len(state.programs),
     }
-
-
-def devices(hardware: Hardware, kernel: str) -> str:
-    """The devices of a page in words: what they are, and whether they are simulated."""
-    if hardware.simulated:
-        return f"{hardware.count} simulated CPU devices"
-    count = MESH if kernel == "mesh-of-eight" else hardware.count
-    return f"{count} × {hardware.kind}"
-
-
-def provenance(book, state) -> str:
-    """The last line of a page: where its outputs are from."""
-    if state.problems:
-        return "This page failed in this build; nothing on it is verified."
-    page, entry = state.page, state.entry
-    hardware = book.kernels[page.kernel]
-    words = [f"JAX {hardware.jax}", devices(hardware, page.kernel)]
-    other = book.kernels["target"]
-    if hardware.simulated and not other.simulated:
-        words[-1] += f" (this machine has {other.count} × {other.kind})"
-    return f"Run on {', '.join([entry.executed[:10], *words])}."
 
 
 class RecordTables(SphinxDirective):
@@ -170,26 +147,6 @@ def _told(record: dict) -> dict:
 def _kept(book) -> list[Path]:
     """The records of other machines."""
     return sorted((book.docs / "evidence" / "records").glob("*.json"))
-
-
-def changed(app: Sphinx, env) -> list[str]:
-    """Pages whose last line is another one are written again, if they were not read."""
-    book, shown = app.book, sorted(getattr(env, "book_record_pages", set()))
-    lines = {
-        name: {
-            "provenance": provenance(book, state),
-            "record_page": (shown or [None])[0],
-        }
-        for name, state in book.states.items()
-        if state.entry or state.problems
-    }
-    before, env.book_provenance = getattr(env, "book_provenance", {}), lines
-    return sorted(n for n in env.found_docs if before.get(n) != lines.get(n))
-
-
-def last_line(app: Sphinx, name, template, context, doctree) -> None:
-    """Hand the template what `changed` compared."""
-    context.update(app.env.book_provenance.get(name, {}))
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:

@@ -1,0 +1,49 @@
+"""The last line of a page says where its outputs are from: when, which JAX, on what.
+
+Promise: it is true of this build.  A page whose line has changed is written again, even
+where nothing else on it has.
+"""
+
+from __future__ import annotations
+
+from sphinx.application import Sphinx
+
+from book.targets import MESH, Hardware
+
+
+def line(book, state) -> str:
+    """The last line of a page: where its outputs are from."""
+    if state.problems:
+        return "This page failed in this build; nothing on it is verified."
+    page, entry = state.page, state.entry
+    hardware = book.kernels[page.kernel]
+    words = [f"JAX {hardware.jax}", devices(hardware, page.kernel)]
+    other = book.kernels["target"]
+    if hardware.simulated and not other.simulated:
+        words[-1] += f" (this machine has {other.count} × {other.kind})"
+    return f"Run on {', '.join([entry.executed[:10], *words])}."
+
+
+def devices(hardware: Hardware, kernel: str) -> str:
+    """The devices of a page in words: what they are, and whether they are simulated."""
+    if hardware.simulated:
+        return f"{hardware.count} simulated CPU devices"
+    count = MESH if kernel == "mesh-of-eight" else hardware.count
+    return f"{count} × {hardware.kind}"
+
+
+def changed(app: Sphinx, env) -> list[str]:
+    """Pages whose last line is another one are written again, if they were not read."""
+    book, shown = app.book, sorted(getattr(env, "book_record_pages", set()))
+    found = {
+        name: {"provenance": line(book, state), "record_page": (shown or [None])[0]}
+        for name, state in book.states.items()
+        if state.entry or state.problems
+    }
+    before, env.book_provenance = getattr(env, "book_provenance", {}), found
+    return sorted(n for n in env.found_docs if before.get(n) != found.get(n))
+
+
+def last_line(app: Sphinx, name, template, context, doctree) -> None:
+    """Hand the template what `changed` compared."""
+    context.update(app.env.book_provenance.get(name, {}))
