@@ -248,7 +248,15 @@ BAD_SECOND = {
         ("```{code-cell}", "```{code-cell}\n:tags: [hide-input]", "is folded away"),
         (TASK, "# Another one", "the page has 2 titles, not one"),
     ],
+    second_edition.it_says_where_eight_devices_are: [
+        (
+            "(../start/your_hardware.md)",
+            "(https://jax.dev)",
+            "how to get eight devices",
+        ),
+    ],
     second_edition.lessons_are_short: [
+        (ABOVE, "x" * 81 + "\n" + ABOVE, "a line of 81 columns; 80 is the most"),
         (ABOVE, "x\n" * 11 + ABOVE, "a lesson has 16 lines of code; 15 is the most"),
         (TABLE, "word " * 900, "words of prose; 900 is the most"),
         (

@@ -141,7 +141,10 @@ class Rendered(str):
 
 def table():
     """Return TABLE as Markdown: k numbers, b bytes on each of n devices."""
-    lines = ["| collective | k become | of b, sent | transpose | use |", "|" + " --- |" * 5]
+    lines = [
+        "| collective | k become | of b, sent | transpose | use |",
+        "|" + " --- |" * 5,
+    ]
     for name, entry in TABLE.items():
         back = entry.back or "none"
         cells = f"`{name}`", f"`{entry.comes_out}`", f"`{entry.sent}`", back, entry.use
