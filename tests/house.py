@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from book.pages import Cell, Page, read
+from book.run.types import claims
 
 AXES = ("rows", "inner", "batch", "model", "data", "stage", "expert", "sequence")
 AXES += ("height", "width")
@@ -29,7 +30,6 @@ BANNED = re.compile(
     re.IGNORECASE,
 )
 TYPED = re.compile(r"#\s*(?:prints?\b|outputs?:|>>>|->|=>|→|⇒)", re.IGNORECASE)
-TYPE = re.compile(r"#\s*[a-z]+\d+(?:_\w+)?\[[^\]]*\]")
 PASTED = re.compile(r"\b(?:Sharded)?DeviceArray\(|(?<![.\w])[Aa]rray\(\[")
 TYPED_FENCES = {"", "python", "python3", "py", "pycon", "ipython", "text", "none"}
 PATHS = re.compile(
@@ -325,11 +325,8 @@ def _docstrings(program: Program) -> Iterator[tuple[int, str]]:
 
 def no_type_comments(program: Program) -> list[str]:
     """A comment that begins with a type is a claim, and only cells are verified."""
-    return [
-        _in(program, line, f"a type in a program is not verified: {text}")
-        for line, text in comments(program.text)
-        if TYPE.match(text)
-    ]
+    what = "a comment begins with a type, which nothing verifies in a program"
+    return [_in(program, claim.line, what) for claim in claims(program.text)]
 
 
 def content_imports_pictures_only(program: Program) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from book.pages import Cell, Page
 from tests import house
 
-CELL, CONCEPT_LESSONS, ENTRY_LESSONS = 15, 12, 2
+CELL, COLUMNS, CONCEPT_LESSONS, ENTRY_LESSONS = 15, 80, 12, 2
 CONCEPT_WORDS, WORDS_BEFORE_CODE, SHORT_PROGRAM, LONG_PROGRAM = 900, 150, 40, 80
 QUESTIONS = 2
 FORMULAS = frozenset(
@@ -73,6 +73,18 @@ def it_begins_with_the_answer(page: Page) -> list[str]:
     return found
 
 
+def it_says_where_eight_devices_are(page: Page) -> list[str]:
+    """Above the first code of a page for eight devices, a link says how to get them."""
+    shown = lessons(page)
+    if page.kernel != "mesh-of-eight" or not shown:
+        return []
+    above = [text for n, text in page.prose if n < shown[0].line]
+    if any("start/your_hardware" in text for text in above):
+        return []
+    what = "no link above the first code says how to get eight devices"
+    return [house.at(page, shown[0].line, what)]
+
+
 def lessons_are_short(page: Page) -> list[str]:
     """A cell, a concept page and an entry of a look-up page have an upper limit."""
     found, shown = [], lessons(page)
@@ -80,6 +92,10 @@ def lessons_are_short(page: Page) -> list[str]:
         if (count := code_lines(cell)) > CELL:
             what = f"a lesson has {count} lines of code; {CELL} is the most"
             found.append(house.at(page, cell.line, what))
+        for number, line in enumerate(cell.source.splitlines(), cell.line):
+            if len(line) > COLUMNS:
+                what = f"a line of {len(line)} columns; {COLUMNS} is the most"
+                found.append(house.at(page, number, what))
     if page.kind == "concept":
         if len(shown) > CONCEPT_LESSONS:
             what = f"{len(shown)} lessons on one page; {CONCEPT_LESSONS} is the most"
@@ -192,6 +208,7 @@ def it_answers_questions(page: Page) -> list[str]:
 
 RULES = (
     it_begins_with_the_answer,
+    it_says_where_eight_devices_are,
     lessons_are_short,
     headings_say_something,
     it_ends_with_a_card,

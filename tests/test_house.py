@@ -248,7 +248,15 @@ BAD_SECOND = {
         ("```{code-cell}", "```{code-cell}\n:tags: [hide-input]", "is folded away"),
         (TASK, "# Another one", "the page has 2 titles, not one"),
     ],
+    second_edition.it_says_where_eight_devices_are: [
+        (
+            "(../start/your_hardware.md)",
+            "(https://jax.dev)",
+            "how to get eight devices",
+        ),
+    ],
     second_edition.lessons_are_short: [
+        (ABOVE, "x" * 81 + "\n" + ABOVE, "a line of 81 columns; 80 is the most"),
         (ABOVE, "x\n" * 11 + ABOVE, "a lesson has 16 lines of code; 15 is the most"),
         (TABLE, "word " * 900, "words of prose; 900 is the most"),
         (
@@ -394,7 +402,7 @@ BAD_PROGRAMS = {
         ("on one device.", "Array([1]).", "an output is typed, not a doctest"),
     ],
     house.no_type_comments: [
-        ("lowest = lax", "# float32[2]: a type\n        lowest = lax", "not verified"),
+        ("lowest = lax", "# float32[2]: a type\n        lowest = lax", "nothing verifies"),
     ],
     house.content_imports_pictures_only: [
         ("import jax\n", "import jax\nfrom book.pages import read\n", "of the engine"),

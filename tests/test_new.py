@@ -137,8 +137,11 @@ def test_the_new_pages_build(book):
     create(book.root, "vmap/options", "look-up")
     words = "# Words\n\n```{glossary}\nshard\n  A part.\n\ncollective\n  A call.\n```\n"
     book.write("docs/words.md", words)
-    book.index("shard_map/varying", "vmap/options", "words")
-    built = book.build(env={"PYTHONPATH": str(REAL / "docs")})  # for book.draw.arrays
+    book.write("docs/start/your_hardware.md", "# Hardware\n\nEight devices.\n")
+    names = "shard_map/varying", "vmap/options", "words", "start/your_hardware"
+    book.index(*names)
+    (book.docs / "book").symlink_to(REAL / "docs" / "book")  # for book.draw
+    built = book.build()
     assert built.code == 0, built.said
     assert 'class="painted"' in book.text("shard_map/varying")
 
