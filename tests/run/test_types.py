@@ -12,8 +12,6 @@ from book.run import types, watch
 
 SETUP = """import jax, jax.numpy as jnp, numpy as np
 from jax import P, lax
-mesh = jax.make_mesh((8,), ("data",))
-jax.set_mesh(mesh)
 x = jax.device_put(jnp.arange(32.0).reshape(8, 4), P("data"))
 f = jnp.sin
 v = jnp.arange(4.0)
@@ -54,10 +52,10 @@ class Kernel:
 def shell():
     """A shell in which the cell SETUP has run."""
     one = InteractiveShell.instance(colors="nocolor")
-    assert one.run_cell(SETUP).success
-    yield one, dict(one.user_ns)
+    with jax.set_mesh(jax.make_mesh((8,), ("data",))):
+        assert one.run_cell(SETUP).success
+        yield one, dict(one.user_ns)
     InteractiveShell.clear_instance()
-    jax.set_mesh(jax.make_mesh((), ()))
 
 
 @pytest.fixture
