@@ -103,7 +103,8 @@ def memory(found: dict) -> list[str]:
 
 def table(rows: dict[str, dict]) -> str:
     """Return, as Markdown, a row of facts for each of some chips."""
-    head = ["compiled for", "a device sends", "memory of a device", "flops"]
+    puts_in = "collective, and what a device puts in"
+    head = ["compiled for", puts_in, "memory of a device", "flops"]
     timed = any("estimated seconds" in found for found in rows.values())
     head += ["estimate"] if timed else []
     written = [[[name] for name in head]]
@@ -185,8 +186,7 @@ class Compiled(SphinxDirective):
         compiler = " and ".join(f"{name} {number}" for name, number in made.items())
         said = f"Compiled for these chips by {_plain(compiler)}; it did not run."
         if any("estimated seconds" in facts for facts in found.values()):
-            said += " The estimate is the compiler's, and leaves out what is sent;"
-            said += " of a loop's body it counts one turn, as the flops do."
+            said += " FLOPs and time count one loop iteration and no communication."
         return f"{table(rows)}{lines(shown, rows[shown])}\n{said}\n"
 
 
