@@ -31,7 +31,7 @@ def check(number):
         )
         return found
 
-    for count, n in [(8, 8), (8, 24), (4, 12), (1, 5)]:
+    for count, n in [(8, 16), (8, 8), (8, 24), (4, 12), (1, 5)]:
         mesh = jax.make_mesh((count,), ("data",), devices=jax.devices()[:count])
         with jax.set_mesh(mesh):
             x = jax.device_put(np.ones((n, 2), np.float32), P("data"))

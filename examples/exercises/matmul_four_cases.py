@@ -5,20 +5,20 @@ axis "model", return `a @ b`, sharded by rows or by columns. A device sends no m
 it takes to gather the smaller of the two.
 """
 
+import math
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
 
-from examples.tools.traffic import sends
-
-ROWS, COLUMNS = P("model", None), P(None, "model")
-
 
 def solution(a, b):
     """Return `a @ b`, sharded as the larger matrix is, which stays where it is."""
-    like_the_larger = ROWS if a.size > b.size else COLUMNS
-    return jnp.matmul(a, b, out_sharding=like_the_larger)
+    if a.size > b.size:
+        return jnp.matmul(a, b, out_sharding=P("model", None))
+    return jnp.matmul(a, b, out_sharding=P(None, "model"))
 
 
 def check(make):
@@ -36,26 +36,33 @@ def check(make):
 def check_sizes(make, count, m, k, p):
     """Check `make` for one mesh of `count` devices and one size of a and b."""
     whole_a, whole_b = numbers(m, k), numbers(k, p)
-    a, b = jax.device_put(whole_a, ROWS), jax.device_put(whole_b, COLUMNS)
-    found = make(a, b)
+    a = jax.device_put(whole_a, P("model", None))
+    b = jax.device_put(whole_b, P(None, "model"))
+    found, sizes = make(a, b), f"{(m, k)} @ {(k, p)}"
     assert np.shape(found) == (m, p), (
-        f"{(m, k)} @ {(k, p)} has to come back as {(m, p)}; "
-        f"yours has shape {np.shape(found)}"
+        f"{sizes} has to come back as {(m, p)}; yours has shape {np.shape(found)}"
     )
     assert np.array_equal(found, whole_a @ whole_b), (
-        f"on {count} devices the numbers of {(m, k)} @ {(k, p)} differ from NumPy's"
+        f"on {count} devices the numbers of {sizes} differ from NumPy's"
     )
     held = {shard.data.shape for shard in found.addressable_shards}
     assert held in ({(m // count, p)}, {(m, p // count)}), (
         f"every device has to keep its rows or its columns of {(m, p)}; "
         f"yours hold shards of shape {held}"
     )
-    moved = sum(sent.moved for sent in sends(jax.jit(make).lower(a, b)))
-    least = min(whole_a.nbytes, whole_b.nbytes) * (count - 1) // count
-    assert moved <= least, (
-        f"for {(m, k)} @ {(k, p)} a device of {count} need send {least} bytes; "
-        f"yours sends {moved}: which of the two is the smaller?"
+    gathered, least = communicated(make, a, b), min(a.size, b.size)
+    assert gathered <= least, (
+        f"for {sizes} the collectives need to make {least} numbers on each device; "
+        f"yours make {gathered}: which of the two is the smaller?"
     )
+
+
+def communicated(make, a, b):
+    """Return how many numbers the collectives of the compiled program give a device."""
+    kinds = "all-gather|all-reduce|all-to-all|reduce-scatter|collective-permute"
+    text = jax.jit(make).lower(a, b).compile().as_text()
+    shapes = re.findall(rf"\[([\d,]*)\]\S* (?:{kinds})(?:-start)?\(", text)
+    return sum(math.prod(map(int, shape.split(","))) for shape in shapes)
 
 
 def numbers(n, k):
@@ -69,17 +76,20 @@ def mistake_always_gathers_b(a, b):
     def body(a, b):
         return a @ lax.all_gather(b, "model", axis=1, tiled=True)
 
-    return jax.shard_map(body, in_specs=(ROWS, COLUMNS), out_specs=ROWS)(a, b)
+    specs = P("model", None), P(None, "model")
+    return jax.shard_map(body, in_specs=specs, out_specs=P("model", None))(a, b)
 
 
 def mistake_compares_rows(a, b):
     """Compare the lengths of a and b: the rows, without the columns."""
-    return jnp.matmul(a, b, out_sharding=ROWS if len(a) > len(b) else COLUMNS)
+    spec = P("model", None) if len(a) > len(b) else P(None, "model")
+    return jnp.matmul(a, b, out_sharding=spec)
 
 
 def mistake_follows_the_smaller(a, b):
     """Take `out_sharding` for what is gathered: it is what stays where it is."""
-    return jnp.matmul(a, b, out_sharding=ROWS if a.size < b.size else COLUMNS)
+    spec = P("model", None) if a.size < b.size else P(None, "model")
+    return jnp.matmul(a, b, out_sharding=spec)
 
 
 def mistake_asks_for_all_of_it(a, b):

@@ -67,6 +67,5 @@ class Compiled(SphinxDirective):
         compiler = " and ".join(f"{name} {number}" for name, number in made.items())
         said = f"Compiled for these chips by {plain(compiler)}; it did not run."
         if any("estimated seconds" in facts for facts in found.values()):
-            said += " The estimate is the compiler's, and leaves out what is sent;"
-            said += " of a loop's body it counts one turn, as the flops do."
+            said += " FLOPs and time count one loop iteration and no communication."
         return f"{table(rows)}{lines(shown, rows[shown])}\n{said}\n"

@@ -78,7 +78,8 @@ def memory(found: dict) -> list[str]:
 
 def table(rows: dict[str, dict]) -> str:
     """Return, as Markdown, a row of facts for each of some chips."""
-    head = ["compiled for", "a device sends", "memory of a device", "flops"]
+    puts_in = "collective, and what a device puts in"
+    head = ["compiled for", puts_in, "memory of a device", "flops"]
     timed = any("estimated seconds" in found for found in rows.values())
     head += ["estimate"] if timed else []
     written = [[[name] for name in head]]
