@@ -402,7 +402,11 @@ BAD_PROGRAMS = {
         ("on one device.", "Array([1]).", "an output is typed, not a doctest"),
     ],
     house.no_type_comments: [
-        ("lowest = lax", "# float32[2]: a type\n        lowest = lax", "nothing verifies"),
+        (
+            "lowest = lax",
+            "# float32[2]: a type\n        lowest = lax",
+            "nothing verifies",
+        ),
     ],
     house.content_imports_pictures_only: [
         ("import jax\n", "import jax\nfrom book.pages import read\n", "of the engine"),

@@ -21,6 +21,7 @@ from book.private import local_strings
 from book.run import fresh, kernel
 from book.run.cache import Entry
 from book.run.fork import ForkServer, provision
+from book.run.gate import Gate
 from book.run.judge import OUTPUT, Judge
 from book.run.kernel import PATIENCE
 from book.run.process import kill, pin, processor_seconds
@@ -34,7 +35,8 @@ STILL = "was still running, and "
 class PageRun:
     """One run of `page` on `hardware`, on the cores `mine`, with files in `folder`.
 
-    `roots` are put on its import path.
+    `roots` are put on its import path; `gate` lets a cell that measures have the
+    machine to itself.
     """
 
     def __init__(
@@ -43,10 +45,11 @@ class PageRun:
         hardware: Hardware,
         roots: tuple[Path, ...],
         mine: list[int],
+        gate: Gate,
         folder: Path,
     ):
         self.page, self.hardware, self.roots = page, hardware, roots
-        self.mine, self.folder = mine, folder
+        self.mine, self.gate, self.folder = mine, gate, folder
         self.book, self.manager, self.client = kernel.parts(page, folder)
         private = [*local_strings(*roots), str(folder)]
         self._judge = Judge(page, hardware.target, private)
@@ -67,7 +70,8 @@ class PageRun:
             speaks = any("environ" in cell.source for cell in self.page.cells)
             provision(self.manager, server, warm=not speaks)
         try:
-            await self._start(env, work)
+            async with self.gate.shared():
+                await self._start(env, work)
             await self._run()
         except DeadKernelError:
             raise self._died() from None
@@ -104,7 +108,8 @@ class PageRun:
         watch = Watch(self.page, self.client.kc)
         await watch.begin()
         for cell, node in zip(self.page.cells, self.book.cells, strict=False):
-            await self._execute(cell, node)
+            async with self.gate.alone() if cell.alone else self.gate.shared():
+                await self._execute(cell, node)
             self._judge.judge(cell, node)
             await watch.after(cell)
         # What reached stderr from below Python while the last cell ended.

@@ -1,8 +1,8 @@
 """Every page that is not in the cache runs, and every failure is told in one go.
 
 Pages run in Jupyter kernels of their own, as many at a time as there are cores, longest
-first, each kernel on its share of the cores.  Pages that measure come last, one after
-another, when nothing else runs.  Sphinx reads a page only when its outputs are there.
+first, each kernel on its share of the cores; a cell that measures runs while no other
+does.  Sphinx reads a page only when its outputs are there.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from book.run import stop
 from book.run.cache import Cache, Entry
 from book.run.folder import Folder
 from book.run.fork import KERNELS, ForkServer, ServerEnded
+from book.run.gate import Gate
 from book.run.page import THREADS, PageRun
 from book.targets import Hardware, environment
 
@@ -65,8 +66,7 @@ class Runner:
             return self.caches[item[0].kernel].seconds(item[0])
 
         order = sorted(pages.values(), key=seconds, reverse=True)
-        quiet = [item for item in order if any(cell.alone for cell in item[0].cells)]
-        everything, total = cores(), len(order)
+        everything, total, gate = cores(), len(order), Gate()
         shares: asyncio.Queue[list[int]] = asyncio.Queue()
         for job in range(self.jobs):
             shares.put_nowait(everything[job :: self.jobs] or everything)
@@ -74,29 +74,35 @@ class Runner:
         async def run(page: Page, key: str) -> None:
             # The queue hands shares out in the order of asking: longest first.
             mine = await shares.get()
+            measures = any(cell.alone for cell in page.cells)
+            used = everything if measures else mine
             try:
-                await self._run(page, key, mine, folder, total)
+                await self._run(page, key, used, gate, folder, total)
             finally:
                 shares.put_nowait(mine)
 
-        await asyncio.gather(*(run(*item) for item in order if item not in quiet))
-        for page, key in quiet:
-            await self._run(page, key, everything, folder, total)
+        await asyncio.gather(*(run(*item) for item in order))
 
     async def _run(
-        self, page: Page, key: str, mine: list[int], folder: Path, total: int
+        self,
+        page: Page,
+        key: str,
+        mine: list[int],
+        gate: Gate,
+        folder: Path,
+        total: int,
     ) -> None:
         self._started += 1
         count, hardware = f"[{self._started}/{total}]", self.kernels[page.kernel]
         self.say(f"{count} {page.name}: running {len(page.cells)} cells")
         place = folder / str(self._started)
-        run = PageRun(page, hardware, self.roots, mine, place)
+        run = PageRun(page, hardware, self.roots, mine, gate, place)
         try:
             try:
                 entry = await run.entry(self._server(hardware))
             except ServerEnded:
                 del self._servers[hardware.fingerprint]  # another one may do better
-                run = PageRun(page, hardware, self.roots, mine, place)
+                run = PageRun(page, hardware, self.roots, mine, gate, place)
                 entry = await run.entry(self._server(hardware))
             self.caches[page.kernel].put(page, key, entry)
         except Exception as error:  # the one place for what goes wrong with a page
