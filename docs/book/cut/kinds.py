@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable
 from functools import cache
 
 from book.cut.statements import Name, Statement
 from book.cut.text import Imported
+
+PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 
 
 def is_main(statement: Statement) -> bool:
@@ -73,3 +76,15 @@ def paths(node: ast.AST) -> Iterable[str]:
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute):
             yield ast.unparse(part)
+
+
+def returns(function: ast.FunctionDef) -> bool:
+    """Whether a function returns or yields something."""
+    todo: list[ast.AST] = [*function.body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) and node.value:
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            todo += ast.iter_child_nodes(node)
+    return False

@@ -18,8 +18,6 @@ from book.cut.statements import (
     PAGE,
     SliceError,
     Statement,
-    is_check,
-    is_fresh,
     statements,
 )
 from book.pages import Cell, Listing, Page, Problem
@@ -49,7 +47,7 @@ def programs(
     if lessons is None:
         return {}
     for cell in page.cells:
-        if cell.visible and not is_check(cell):
+        if cell.visible and not cell.check:
             name = f"cell{cell.number}"
             cut(name, cell.line, cell.number, lambda cell=cell: lessons.program(cell))
     for listing in filter(_there, page.listings):  # Sphinx reports the others
@@ -85,7 +83,7 @@ class Slicer:
         """
         body: list[Statement] = []
         for cell in cells:
-            if not is_fresh(cell):
+            if not cell.fresh:
                 body += statements(cell.source, PAGE, cell)
         return Lessons(self, body, devices)
 

@@ -61,19 +61,9 @@ class Statement:
         return self.cell is not None and not is_lesson(self.cell)
 
 
-def is_check(cell: Cell) -> bool:
-    """Whether the cell is the proof of those above it."""
-    return getattr(cell, "check", False)
-
-
-def is_fresh(cell: Cell) -> bool:
-    """Whether the cell is a program of its own already."""
-    return getattr(cell, "fresh", False)
-
-
 def is_lesson(cell: Cell) -> bool:
     """Whether others may use what the cell defines."""
-    return cell.visible and not is_check(cell) and not is_fresh(cell)
+    return cell.visible and not cell.check and not cell.fresh
 
 
 def is_future(node: ast.stmt) -> bool:

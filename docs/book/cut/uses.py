@@ -1,8 +1,6 @@
-"""Which names a top-level statement defines, and which it uses, and when.
+"""Which names a top-level statement defines and uses, and which it visibly changes.
 
 What a function reads, it reads later, when it is called: `symtable` says what that is.
-What runs with the statement is walked in the order in which Python runs it, so that a
-name which the statement binds before it reads it is not asked of another one.
 """
 
 from __future__ import annotations
@@ -10,32 +8,37 @@ from __future__ import annotations
 import ast
 import symtable
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from book.cut.words import (
-    FUNCTIONS,
-    WRAPS,
-    bound_by,
-    called,
-    harmless,
-    split,
-    targets,
-)
-
-_BRANCHES = (ast.If, ast.For, ast.While, ast.Try, ast.TryStar, ast.Match, ast.With)
-_DEFERS = (*FUNCTIONS, ast.ClassDef, ast.GeneratorExp)
+DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_BLOCKS = (ast.If, ast.For, ast.While, ast.Try, ast.TryStar, ast.Match)
 _EAGER = {"listcomp", "setcomp", "dictcomp"}
+# Calls that say all they do; calls that return nothing, so that a notebook shows
+# nothing; how the names of those begin that set a state which no name holds.
+_HARMLESS = ("assert", "block_until_ready", "callback", "display", "print", "sleep")
+_SILENT = frozenset(
+    "add append appendleft clear def_vmap defjvp defjvps defvjp discard extend fill "
+    "insert register remove reverse sort update".split()
+)
+_SETS = ("clear_", "disable_", "enable_", "filterwarnings", "reset_", "seed", "set_")
+_SETS += ("chdir", "initialize", "setrecursionlimit", "simplefilter", "update")
 
 
 @dataclass
 class Uses:
     """Names of one top-level statement, sorted by what happens to them."""
 
-    reads: set[str] = field(default_factory=set)  # before it binds them itself
-    later: set[str] = field(default_factory=set)  # by a body, when it is called
+    reads: set[str] = field(default_factory=set)
+    later: set[str] = field(default_factory=set)  # by a body, or if not bound yet
     binds: set[str] = field(default_factory=set)
     maybe: set[str] = field(default_factory=set)  # bound on some paths only
-    sets_later: set[str] = field(default_factory=set)  # `global`, by a body
+    changes: set[str] = field(default_factory=set)  # in place
+    given: set[str] = field(default_factory=set)  # to a call that is a statement
+    breaks: set[str] = field(default_factory=set)  # changed: if made elsewhere, refused
+    sets: set[str] = field(default_factory=set)  # a state of a module
+    changes_later: set[str] = field(default_factory=set)  # by a body
     calls: bool = False
 
     @property
@@ -44,165 +47,218 @@ class Uses:
         return self.binds | self.maybe
 
 
-def uses(statement: ast.stmt, code: str, postponed: bool = False) -> Uses:
+def root(node: ast.AST) -> str:
+    """The name that `a.b[0].c` starts from; "" where it starts at none."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return getattr(node, "id", "")
+
+
+def called(call: ast.Call) -> str:
+    """The last name of what is called: `jax.config.update(…)` -> "update"."""
+    return getattr(call.func, "attr", getattr(call.func, "id", ""))
+
+
+def shows(node: ast.stmt) -> bool:
+    """Whether a notebook may display it: a value that is not there for its effect."""
+    if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant):
+        return False
+    name = called(node.value) if isinstance(node.value, ast.Call) else ""
+    silent = name.startswith(("assert", "display", "print", "sleep", *_SETS))
+    return not (silent or (name in _SILENT and isinstance(node.value.func, ast.Attribute)))
+
+
+def uses(node: ast.stmt, code: str, postponed: bool = False) -> Uses:
     """What a top-level statement, written `code`, does with names.
 
     Annotations are `postponed` by `from __future__ import annotations`.
     """
-    walk = _Walk(postponed)
-    walk.visit(statement)
+    walk = _Walk(postponed, isinstance(node, _BLOCKS))
+    walk.visit(node)
     found = walk.found
-    found.binds = walk.bound
-    found.maybe -= found.binds
-    outside, _ = split(statement)
-    if any(isinstance(node, _DEFERS) for node in outside):
-        for table in _bodies(symtable.symtable(code, "a cell", "exec")):
+    if isinstance(node, _BLOCKS) or "suppress" in code:
+        found.maybe |= found.binds
+    found.binds -= found.maybe
+    found.breaks -= walk.plain
+    found.later |= found.reads & found.maybe
+    found.reads -= found.maybe
+    if walk.bodies:
+        for table in _tables(symtable.symtable(code, "a cell", "exec")):
             # (Of a function called "top", `is_global` says what is wrong.)
             outer = [s for s in table.get_symbols() if s.is_global()]
             outer = [s for s in outer if not (s.is_local() or s.is_parameter())]
             found.later |= {s.get_name() for s in outer}
-            found.sets_later |= {s.get_name() for s in outer if s.is_assigned()}
-    if any(isinstance(node, _BRANCHES) for node in outside):
-        # What is read may have been bound by another branch, or an earlier turn.
-        found.later |= found.reads & found.bound
-        found.reads -= found.bound
-        found.calls = True
+            found.changes_later |= {s.get_name() for s in outer if s.is_assigned()}
+        for part in (inner for body in walk.bodies for inner in ast.walk(body)):
+            found.changes_later |= _changed(part) & found.later
     return found
 
 
-def _bodies(table: symtable.SymbolTable, inside: bool = False) -> Iterator:
+def _tables(table: symtable.SymbolTable, inside: bool = False) -> Iterator:
     """The tables of functions, and of all that is inside of them."""
     for child in table.get_children():
         function = child.get_type() == "function" and child.get_name() not in _EAGER
         if inside or function:
             yield child
-        yield from _bodies(child, inside or function)
+        yield from _tables(child, inside or function)
+
+
+def _changed(node: ast.AST) -> set[str]:
+    """The name that a node, its children apart, changes in place."""
+    if isinstance(node, ast.Attribute | ast.Subscript):
+        return set() if isinstance(node.ctx, ast.Load) else {root(node)}
+    if isinstance(node, ast.AugAssign):
+        return {root(node.target)}
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return set() if called(node.value).startswith(_HARMLESS) else {root(node.value)}
+    return set()
 
 
 class _Walk(ast.NodeVisitor):
-    """Walks what runs with one statement, in order; bodies of functions do not.
+    """Walks what runs with one statement; `bodies` of functions run later.
 
-    `bound` are the names that it has bound so far, `scopes` those that are bound in the
-    comprehensions and classes which have been entered.
+    `local` are the names of the comprehensions and classes that have been entered.
     """
 
-    def __init__(self, postponed: bool) -> None:
+    def __init__(self, postponed: bool, block: bool) -> None:
         self.postponed = postponed
-        self.found = Uses()
-        self.bound: set[str] = set()
-        self.scopes: list[set[str]] = []
+        self.known: set[str] = set()  # bound by now, for sure
+        self.found = Uses(calls=block)
+        self.local: set[str] = set()
+        self.inside = False  # of a class
+        self.plain: set[str] = set()  # bound, but not by `+=` and the like
+        self.bodies: list[ast.AST] = []
 
-    def visit(self, node: ast.AST) -> None:
-        """Visit `node`; what it binds is bound after its children have run."""
-        super().visit(node)
-        for name in bound_by(node):
-            (self.scopes[-1] if self.scopes else self.bound).add(name)
+    def _bind(self, name: str | None) -> None:
+        if name and self.inside:
+            self.local.add(name)
+        elif name and name not in self.local:
+            self.found.binds.add(name)
+            self.plain.add(name)
+            self.known.add(name)
 
-    def _in_order(self, *nodes: ast.AST | None) -> None:
+    def _all(self, *nodes: ast.AST | None) -> None:
         for node in filter(None, nodes):
             self.visit(node)
 
-    def _maybe(self, *nodes: ast.AST | None) -> None:
-        """Visit what may not run: what it binds is bound in there only."""
-        before, self.bound = self.bound, set(self.bound)
-        self._in_order(*nodes)
-        self.found.maybe |= self.bound - before
-        self.bound = before
+    def visit(self, node: ast.AST) -> None:
+        """Visit `node`; what it changes is noted."""
+        self.found.changes |= _changed(node) - self.local
+        if isinstance(node, ast.Attribute | ast.Subscript | ast.AugAssign):
+            self.found.breaks |= _changed(node)
+        super().visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
-        known = node.id in self.bound or any(node.id in s for s in self.scopes)
-        if isinstance(node.ctx, ast.Load) and not known:
+        if not isinstance(node.ctx, ast.Load):
+            self._bind(node.id)
+        elif node.id not in self.known | self.local:
             self.found.reads.add(node.id)
 
+    def _block(self, node: ast.stmt) -> None:
+        before = self.known
+        self.known = set(before)
+        for part in ("test", "subject", "iter", "target"):
+            self._all(getattr(node, part, None))
+        above = self.known
+        for branch in ("body", "handlers", "orelse", "finalbody", "cases"):
+            self.known = set(above)
+            self._all(*getattr(node, branch, ()))
+        self.known = before
+
+    visit_If = visit_For = visit_While = visit_Try = visit_TryStar = visit_Match = _block
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        self.visit(node.value)
+        call = node.value
+        if not isinstance(call, ast.Call) or called(call).startswith(_HARMLESS):
+            return
+        if called(call).startswith(_SETS):
+            self.found.sets.add(root(call))
+        method = isinstance(call.func, ast.Attribute)
+        if method and called(call) in _SILENT:
+            self.found.breaks.add(root(call.func))
+        given = [n for part in (*call.args, *call.keywords) for n in ast.walk(part)]
+        self.found.given |= {n.id for n in given if isinstance(n, ast.Name)}
+
     def visit_Call(self, node: ast.Call) -> None:
-        self.found.calls |= not (called(node) in WRAPS or harmless(node))
+        self.found.calls |= not called(node).startswith(_HARMLESS)
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        self._in_order(node.value, *node.targets)
+        self._all(node.value, *node.targets)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
-        self.bound.add(node.target.id)  # also from within a comprehension
+        for names in (self.found.binds, self.found.maybe, self.known):
+            names.add(node.target.id)  # also from within a comprehension
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        if isinstance(node.target, ast.Name):
-            self.visit(ast.Name(node.target.id, ast.Load()))
-        self._in_order(node.value, node.target)
+        if not isinstance(node.target, ast.Name):
+            self._all(node.value, node.target)
+            return
+        self._all(ast.Name(node.target.id, ast.Load()), node.value)
+        self.found.binds.add(node.target.id)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         bare = node.value is None and isinstance(node.target, ast.Name)
         self._annotations(node.annotation)
-        self._in_order(node.value, None if bare else node.target)
+        self._all(node.value, None if bare else node.target)
 
     def _annotations(self, *nodes: ast.expr | None) -> None:
         reads = set(self.found.reads)
-        self._in_order(*nodes)
+        self._all(*nodes)
         if self.postponed:
             self.found.later |= self.found.reads - reads
             self.found.reads = reads
 
-    def visit_If(self, node: ast.If | ast.While | ast.IfExp) -> None:
-        self.visit(node.test)
-        for branch in (node.body, node.orelse):
-            self._maybe(*(branch if isinstance(branch, list) else [branch]))
-
-    visit_While = visit_IfExp = visit_If
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:
-        self.visit(node.values[0])
-        self._maybe(*node.values[1:])
-
-    def visit_For(self, node: ast.For) -> None:
-        self.visit(node.iter)
-        self._maybe(node.target, *node.body)
-        self._maybe(*node.orelse)
-
-    def visit_Try(self, node: ast.Try) -> None:
-        for branch in ([*node.body, *node.orelse], *([h] for h in node.handlers)):
-            self._maybe(*branch)
-        self._in_order(*node.finalbody)
-
-    visit_TryStar = visit_Try
-
-    def visit_With(self, node: ast.With) -> None:
-        self._in_order(*node.items)
-        swallows = any("suppress" in ast.unparse(item) for item in node.items)
-        (self._maybe if swallows else self._in_order)(*node.body)
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        self.scopes.append({node.name})  # it is gone after the handler
-        self._in_order(node.type, *node.body)
-        self.found.maybe |= self.scopes.pop() - {node.name}
-
-    def visit_Match(self, node: ast.Match) -> None:
-        self.visit(node.subject)
-        for case in node.cases:
-            self._maybe(case.pattern, case.guard, *case.body)
-
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.Lambda) -> None:
         given, decorators = node.args, getattr(node, "decorator_list", [])
-        self.found.calls |= any(called(d) not in WRAPS for d in decorators)
-        self._in_order(*decorators, *given.defaults, *given.kw_defaults)
+        self.found.calls |= bool(decorators)
+        self._all(*decorators, *given.defaults, *given.kw_defaults)
+        rules = [d for d in decorators if isinstance(d, ast.Attribute)]
+        self.found.changes |= {root(d) for d in rules if d.attr in _SILENT}
         parameters = [n for n in ast.walk(given) if isinstance(n, ast.arg)]
         self._annotations(*(parameter.annotation for parameter in parameters))
         self._annotations(getattr(node, "returns", None))
+        self._bind(getattr(node, "name", None))
+        self.bodies.append(node)
 
     visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        self._in_order(*node.decorator_list, *node.bases, *node.keywords)
-        self.scopes.append(set())
-        self._in_order(*node.body)
-        self.scopes.pop()
+        self._all(*node.decorator_list, *node.bases, *node.keywords)
+        with self._scope(set(), True):
+            self._all(*node.body)
+        self._bind(node.name)
 
     def visit_ListComp(self, node: ast.ListComp | ast.DictComp) -> None:
-        first, *others = node.generators
-        self.visit(first.iter)
-        self.scopes.append(targets(*(g.target for g in node.generators)))
-        inside = [part for g in others for part in (g.iter, *g.ifs)]
-        values = [getattr(node, part, None) for part in ("elt", "key", "value")]
-        self._maybe(*first.ifs, *inside, *values)
-        self.scopes.pop()
+        self.visit(node.generators[0].iter)
+        stored = (n for g in node.generators for n in ast.walk(g.target))
+        with self._scope({n.id for n in stored if isinstance(n, ast.Name)}, False):
+            inside = [part for g in node.generators for part in (g.iter, *g.ifs)][1:]
+            values = [getattr(node, part, None) for part in ("elt", "key", "value")]
+            self._all(*inside, *values)
 
-    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+    visit_SetComp = visit_DictComp = visit_ListComp
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        self.visit_ListComp(node)
+        self.bodies.append(node)  # also read when it is used up
+
+    @contextmanager
+    def _scope(self, names: set[str], inside: bool) -> Iterator[None]:
+        before = self.local, self.inside
+        self.local, self.inside = self.local | names, inside
+        yield
+        self.local, self.inside = before
+
+    def generic_visit(self, node: ast.AST) -> None:
+        """Also bind the names that are no `ast.Name`."""
+        super().generic_visit(node)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                self._bind(alias.asname or alias.name.split(".")[0])
+        elif isinstance(node, ast.MatchAs | ast.MatchStar | ast.ExceptHandler):
+            self._bind(node.name)
+        elif isinstance(node, ast.MatchMapping):
+            self._bind(node.rest)

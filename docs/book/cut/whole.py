@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from book.cut import text as layout
 from book.cut.kinds import (
+    PYTHON,
     imports_of,
     inner_imports,
     is_device_line,
@@ -18,17 +18,17 @@ from book.cut.kinds import (
     is_inert,
     name_of,
     paths,
+    returns,
     sets_environment,
 )
 from book.cut.statements import PAGE, Name, SliceError, Statement
 from book.cut.text import Imported, Part
-from book.cut.words import returns, shows
+from book.cut.uses import shows
 
 if TYPE_CHECKING:
     from book.cut.lessons import Lessons
 
 Kept = dict[Statement, set[Name]]  # and the names that are wanted of an import
-PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 DEVICE_LINES = (
     'jax.config.update("jax_platforms", "cpu")  # these two lines simulate devices;\n'
     'jax.config.update("jax_num_cpu_devices", 8)  # where you have eight, drop both'
