@@ -146,7 +146,7 @@ class Lessons:
         """The names of its cell that a statement may change in place."""
         used, named = statement.uses, statement.named
         shown = statement.last and statement.cell and shows(statement.node)
-        names = set() if shown else named(used.changes | used.given)
+        names = named(used.changes | (set() if shown else used.given))
         if used.calls:
             names |= needs & self._changing
         own = {n for n in names if self._is_own(n, statement)}
@@ -157,15 +157,15 @@ class Lessons:
         return own.union(*(self._same.get(name, ()) for name in own))
 
     def _is_near(self, name: Name, statement: Statement) -> bool:
+        """Whether the same cell made it; all modules together count as one."""
         maker = self._made.get(name)
-        return bool(maker) and maker.place == statement.place
+        return bool(maker) and maker.place[1] == statement.place[1]
 
     def _is_own(self, name: Name, statement: Statement) -> bool:
-        """Whether it is an object that the same cell made."""
-        maker = self._made.get(name)
-        if not maker or maker.place != statement.place or maker.is_import:
+        """Whether it is near, and neither imported nor a definition."""
+        if not self._is_near(name, statement):
             return False
-        return not isinstance(maker.node, DEFS)
+        return not isinstance(self._made[name].node, (*DEFS, ast.Import, ast.ImportFrom))
 
     def _is_foreign(self, name: Name) -> bool:
         """Whether it is imported from elsewhere."""

@@ -75,6 +75,8 @@ class Slicer:
     def __init__(self, roots: tuple[Path, ...]):
         self.roots = roots
         self._local: dict[str, Path | imports.Unclear | None] = {}
+        self._labels: dict[Path, str] = {}
+        self._modules: dict[Path, list[Statement]] = {}
 
     def page(self, cells: Iterable[Cell], devices: bool = False) -> Lessons:
         """The cells of a page, of which programs are cut; `devices`: it needs eight.
@@ -98,13 +100,18 @@ class Slicer:
 
     def label(self, path: Path) -> str:
         """What messages call the module at `path`."""
-        return imports.label(path, self.roots)
+        if path not in self._labels:
+            self._labels[path] = imports.label(path, self.roots)
+        return self._labels[path]
 
     def module(self, path: Path) -> list[Statement]:
         """The statements of a module."""
         unit = self.label(path)
         try:
-            return statements(imports.contents(path, self.roots), unit)
+            if path not in self._modules:
+                source = imports.contents(path, self.roots)
+                self._modules[path] = statements(source, unit)
+            return self._modules[path]
         except imports.NotPython as error:
             raise SliceError(str(error)) from None
         except SliceError as error:

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _BLOCKS = (ast.If, ast.For, ast.While, ast.Try, ast.TryStar, ast.Match)
+_CHANGING = (ast.Attribute, ast.Subscript, ast.AugAssign, ast.Expr)
 _EAGER = {"listcomp", "setcomp", "dictcomp"}
 # Calls that say all they do; calls that return nothing, so that a notebook shows
 # nothing; how the names of those begin that set a state which no name holds.
 _HARMLESS = ("assert", "block_until_ready", "callback", "display", "print", "sleep")
+_HARMLESS += ("get", "items", "keys", "values")
 _SILENT = frozenset(
     "add append appendleft clear def_vmap defjvp defjvps defvjp discard extend fill "
     "insert register remove reverse sort update".split()
@@ -73,10 +75,10 @@ def uses(node: ast.stmt, code: str, postponed: bool = False) -> Uses:
 
     Annotations are `postponed` by `from __future__ import annotations`.
     """
-    walk = _Walk(postponed, isinstance(node, _BLOCKS))
+    walk = _Walk(node, postponed)
     walk.visit(node)
     found = walk.found
-    if isinstance(node, _BLOCKS) or "suppress" in code:
+    if isinstance(node, (*_BLOCKS, ast.With)):
         found.maybe |= found.binds
     found.binds -= found.maybe
     found.breaks -= walk.plain
@@ -90,7 +92,8 @@ def uses(node: ast.stmt, code: str, postponed: bool = False) -> Uses:
             found.later |= {s.get_name() for s in outer}
             found.changes_later |= {s.get_name() for s in outer if s.is_assigned()}
         for part in (inner for body in walk.bodies for inner in ast.walk(body)):
-            found.changes_later |= _changed(part) & found.later
+            if isinstance(part, _CHANGING):
+                found.changes_later |= _changed(part) & found.later
     return found
 
 
@@ -120,10 +123,10 @@ class _Walk(ast.NodeVisitor):
     `local` are the names of the comprehensions and classes that have been entered.
     """
 
-    def __init__(self, postponed: bool, block: bool) -> None:
-        self.postponed = postponed
+    def __init__(self, node: ast.stmt, postponed: bool) -> None:
+        self.postponed, self.assigns = postponed, isinstance(node, ast.Assign)
         self.known: set[str] = set()  # bound by now, for sure
-        self.found = Uses(calls=block)
+        self.found = Uses(calls=isinstance(node, _BLOCKS))
         self.local: set[str] = set()
         self.inside = False  # of a class
         self.plain: set[str] = set()  # bound, but not by `+=` and the like
@@ -143,10 +146,14 @@ class _Walk(ast.NodeVisitor):
 
     def visit(self, node: ast.AST) -> None:
         """Visit `node`; what it changes is noted."""
-        self.found.changes |= _changed(node) - self.local
-        if isinstance(node, ast.Attribute | ast.Subscript | ast.AugAssign):
-            self.found.breaks |= _changed(node)
+        if isinstance(node, _CHANGING):
+            changed = _changed(node) - self.local
+            self.found.changes |= changed
+            self.found.breaks |= set() if isinstance(node, ast.Expr) else changed
         super().visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        pass
 
     def visit_Name(self, node: ast.Name) -> None:
         if not isinstance(node.ctx, ast.Load):
@@ -181,7 +188,10 @@ class _Walk(ast.NodeVisitor):
         self.found.given |= {n.id for n in given if isinstance(n, ast.Name)}
 
     def visit_Call(self, node: ast.Call) -> None:
-        self.found.calls |= not called(node).startswith(_HARMLESS)
+        harmless = called(node).startswith(_HARMLESS)
+        self.found.calls |= not harmless
+        if self.assigns and isinstance(node.func, ast.Attribute) and not harmless:
+            self.found.changes |= {root(node.func)} - self.local  # xs.pop()
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -216,7 +226,7 @@ class _Walk(ast.NodeVisitor):
         self.found.calls |= bool(decorators)
         self._all(*decorators, *given.defaults, *given.kw_defaults)
         rules = [d for d in decorators if isinstance(d, ast.Attribute)]
-        self.found.changes |= {root(d) for d in rules if d.attr in _SILENT}
+        self.found.breaks |= {root(d) for d in rules if d.attr in _SILENT}
         parameters = [n for n in ast.walk(given) if isinstance(n, ast.arg)]
         self._annotations(*(parameter.annotation for parameter in parameters))
         self._annotations(getattr(node, "returns", None))

@@ -141,7 +141,7 @@ class Whole:
         """Make sure that no name means two things in the program."""
         for statement in self.steps:
             used = statement.uses
-            for inner in inner_imports(statement.node):
+            for inner in inner_imports(statement):
                 if self.lessons.local(inner):
                     raise SliceError(f"move `{ast.unparse(inner)}` to the top level")
             if not statement.is_import:
