@@ -18,7 +18,6 @@ from book.cut.program import SliceError, Slicer
 from book.pages import Cell
 
 
-
 class BrokenRule(Exception):
     """A cell changed in place what another cell made."""
 

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from book.cut.uses import Uses, uses
+from book.cut.uses import uses
+from book.cut.walk import Uses
 from book.imports import parsed
 from book.pages import Cell
 

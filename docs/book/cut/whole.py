@@ -23,7 +23,7 @@ from book.cut.kinds import (
 )
 from book.cut.statements import PAGE, Name, SliceError, Statement
 from book.cut.text import Imported, Part
-from book.cut.uses import shows
+from book.cut.words import shows
 
 if TYPE_CHECKING:
     from book.cut.lessons import Lessons
