@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,18 +56,11 @@ class Lessons:
         if cell.fresh:
             return cell.source.strip("\n") + "\n"
         own = [s for s in self.all if s.place == (PAGE, cell.number)]
-        wanted: set[Name] = set()
-        if all(statement.is_import for statement in own):
-            wanted = {name for s in own for name in s.named(s.uses.binds)}
+        bound = {name for s in own for name in s.named(s.uses.binds)}
+        wanted = bound if all(s.is_import for s in own) else ()
         return self.text(cell.source, own, wanted, cell.raises)
 
-    def text(
-        self,
-        source: str,
-        own: list[Statement],
-        wanted: Iterable[Name] = (),
-        raises: str | None = None,
-    ) -> str:
+    def text(self, source: str, own: list[Statement], wanted=(), raises=None) -> str:
         """The program of the statements `own`, with the names `wanted`."""
         kept = self._keep(own, set(wanted))
         return Whole(self, kept, own).text(source, raises)
@@ -100,10 +92,8 @@ class Lessons:
             if name[1] not in PYTHON:
                 raise SliceError(self._missing(name, wanted))
         units = {statement.unit for statement in kept}
-        for statement in self.all:
-            if statement.unit in units and is_future(statement.node):
-                kept[statement] = statement.named(statement.uses.binds)
-        return kept
+        future = [s for s in self.all if s.unit in units and is_future(s.node)]
+        return kept | {s: s.named(s.uses.binds) for s in future}
 
     def _needed(self, statement: Statement, may: set[Name]) -> bool:
         effect = self._effects[statement]

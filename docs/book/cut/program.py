@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from book import imports
@@ -43,20 +44,15 @@ def programs(
 
     devices = page.kernel == "mesh-of-eight"
     cut("page", None, None, lambda: slicer.page(page.cells, devices))
-    lessons = found.pop("page", None)
-    if lessons is None:
+    if not (lessons := found.pop("page", None)):
         return {}
     for cell in page.cells:
         if cell.visible and not cell.check:
-            name = f"cell{cell.number}"
-            cut(name, cell.line, cell.number, lambda cell=cell: lessons.program(cell))
-    for listing in filter(_there, page.listings):  # Sphinx reports the others
-        cut(
-            f"listing{listing.number}",
-            listing.line,
-            None,
-            lambda one=listing: slicer.listing(one.path, one.pyobject, devices),
-        )
+            how = partial(lessons.program, cell)
+            cut(f"cell{cell.number}", cell.line, cell.number, how)
+    for one in filter(_there, page.listings):  # Sphinx reports the others
+        how = partial(slicer.listing, one.path, one.pyobject, devices)
+        cut(f"listing{one.number}", one.line, None, how)
     return found
 
 

@@ -18,6 +18,8 @@ from book.cut.words import (
     root,
 )
 
+_NAMING = (ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler)
+
 
 @dataclass
 class Uses:
@@ -70,10 +72,8 @@ class _Walk(ast.NodeVisitor):
             names = changed(node) - self.local
             self.found.changes |= names
             self.found.breaks |= set() if isinstance(node, ast.Expr) else names
-        super().visit(node)
-
-    def visit_Constant(self, node: ast.Constant) -> None:
-        pass
+        if not isinstance(node, ast.Constant):
+            super().visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
         if not isinstance(node.ctx, ast.Load):
@@ -82,8 +82,7 @@ class _Walk(ast.NodeVisitor):
             self.found.reads.add(node.id)
 
     def _block(self, node: ast.stmt) -> None:
-        before = self.known
-        self.known = set(before)
+        before, self.known = self.known, set(self.known)
         for part in ("test", "subject", "iter", "target"):
             self._all(getattr(node, part, None))
         above = self.known
@@ -103,8 +102,7 @@ class _Walk(ast.NodeVisitor):
             return
         if called(call).startswith(SETS):
             self.found.sets.add(root(call))
-        method = isinstance(call.func, ast.Attribute)
-        if method and called(call) in SILENT:
+        if isinstance(call.func, ast.Attribute) and called(call) in SILENT:
             self.found.breaks.add(root(call.func))
         given = [n for part in (*call.args, *call.keywords) for n in ast.walk(part)]
         self.found.given |= {n.id for n in given if isinstance(n, ast.Name)}
@@ -190,10 +188,8 @@ class _Walk(ast.NodeVisitor):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
                 self._bind(alias.asname or alias.name.split(".")[0])
-        elif isinstance(node, ast.MatchAs | ast.MatchStar | ast.ExceptHandler):
-            self._bind(node.name)
-        elif isinstance(node, ast.MatchMapping):
-            self._bind(node.rest)
+        elif isinstance(node, _NAMING):
+            self._bind(getattr(node, "name", None) or getattr(node, "rest", None))
 
 
 def walk(node: ast.stmt, postponed: bool) -> tuple[Uses, list[ast.AST]]:
