@@ -55,8 +55,8 @@ def test_what_cannot_be_cut_names_page_and_cell(book):
 def test_what_raised_is_part_of_no_later_program(book):
     book.page(
         "later",
-        "def keep(x, into):\n    into.append(x)\n    assert x < 3\nkept = []",
-        ':raises: "AssertionError"\nkeep(2, kept)\nx = 3; keep(x, kept)',
+        "def keep(x, into):\n    into.append(x)\n    assert x < 3",
+        ':raises: "AssertionError"\nkept = []\nkeep(2, kept)\nx = 3; keep(x, kept)',
         "assert kept[0] == 2\nx",
     )
     built = book.build()

@@ -210,19 +210,13 @@ def test_a_cell_that_asks_for_devices_itself_is_not_helped(alone):
 
 def problems_of(*cells, tmp_path, **kinds):
     """The programs of a page of `Cell`s, and what is wrong with it."""
-    page = Page("page", tmp_path / "page.md", "", "target", 1.0, cells, **kinds)
+    page = Page("page", tmp_path / "page.md", "", "target", 1.0, cells=cells, **kinds)
     found = []
     return programs(page, Slicer((tmp_path,)), found.append), found
 
 
 def cell(number, source, **kinds):
-    """A cell; `check` and `fresh` may not be known to pages yet."""
-    if not {"check", "fresh"} & set(Cell.__dataclass_fields__):
-        flags = {name: kinds.pop(name) for name in ("check", "fresh") if name in kinds}
-        made = Cell(number, 10 * number, source, **kinds)
-        for name, value in flags.items():
-            object.__setattr__(made, name, value)
-        return made
+    """A cell."""
     return Cell(number, 10 * number, source, **kinds)
 
 
@@ -244,15 +238,27 @@ def test_a_check_is_in_no_program(tmp_path):
         ({"tags": frozenset({"remove-input"})}, "uses `y`, which a removed cell (cell"),
     ],
 )
-@pytest.mark.parametrize("above", ["x = 1", "x = y = 1"])
-def test_what_only_a_check_defines_is_no_name_of_a_lesson(
-    tmp_path, hidden, says, above
-):
-    cells = cell(1, above), cell(2, "y = 2", **hidden), cell(3, "y")
+def test_what_only_a_check_defines_is_no_name_of_a_lesson(tmp_path, hidden, says):
+    cells = cell(1, "x = 1"), cell(2, "y = 2", **hidden), cell(3, "y")
     found, [problem] = problems_of(*cells, tmp_path=tmp_path)
     assert "cell3" not in found
     assert (problem.line, problem.cell) == (30, 3)
     assert problem.reason.startswith(says)
+
+
+def test_a_removed_cell_may_not_bind_anew_what_a_lesson_uses(tmp_path):
+    removed = frozenset({"remove-input"})
+    cells = cell(1, "y = 1"), cell(2, "y = 2", tags=removed), cell(3, "y")
+    found, [problem] = problems_of(*cells, tmp_path=tmp_path)
+    assert "cell3" not in found
+    assert problem.reason.startswith("uses `y`, which a removed cell (cell 2) defines")
+
+
+def test_a_check_never_hides_a_name_of_a_lesson(tmp_path):
+    check = "y = [2]\ny.append(3)\nfor x in y:\n    assert x"
+    cells = cell(1, "x = y = 1"), cell(2, check, check=True), cell(3, "x + y")
+    found, wrong = problems_of(*cells, tmp_path=tmp_path)
+    assert (found["cell3"], wrong) == ("x = y = 1\n\nprint(x + y)\n", [])
 
 
 def test_a_check_may_not_change_what_a_lesson_made(tmp_path):
@@ -611,21 +617,6 @@ def test_a_constant_of_a_module_is_made_before_what_the_page_sets(alone):
         assert (ONE.dtype, jnp.ones(1).dtype) == ("float32", "float64")
     """
     alone(page, examples={"one.py": "import jax.numpy\n\nONE = jax.numpy.ones(1)\n"})
-
-
-def test_a_state_of_a_module_is_as_on_the_page(alone):
-    page = """
-        from examples.deep.middle import Box, seen, twice
-        box = Box()
-        ---
-        twice(3)
-        no_x = len(seen)
-        ---
-        box.open()
-        ---
-        assert seen == [3, 1]
-    """
-    alone(page, examples=EXAMPLES)
 
 
 def test_a_cell_of_imports_alone_keeps_them(alone):

@@ -1,15 +1,26 @@
-"""Whatever a page does, a cell shows the same alone as on the page."""
+"""Whatever a page does, a cell shows the same alone as on the page.
+
+A page counts only if it keeps the rule of the book, *a cell changes only what it made*,
+as it runs.
+"""
 
 import ast
 import contextlib
 import io
+from collections import Counter
 from pathlib import Path
+from types import FunctionType, GeneratorType, MethodType
 
-from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from book.cut.program import SliceError, Slicer
 from book.pages import Cell
+
+
+class BrokenRule(Exception):
+    """A cell changed in place what another cell made."""
+
 
 # One cell binds every name, so that each statement below can stand anywhere.
 START = """
@@ -163,13 +174,66 @@ PAGE = st.lists(
 )
 
 
+def state_of(value, seen):
+    """What an object holds now: as tuples, however deep; `seen` are those above it."""
+    if id(value) in seen or isinstance(value, type):
+        return id(value)
+    seen = seen | {id(value)}
+    parts = []
+    if isinstance(value, dict):
+        parts = [part for pair in value.items() for part in pair]
+    elif isinstance(value, list | tuple):
+        parts = list(value)
+    elif isinstance(value, FunctionType):
+        parts = [cell.cell_contents for cell in value.__closure__ or ()]
+    elif isinstance(value, MethodType):
+        parts = [value.__self__]
+    elif isinstance(value, GeneratorType):
+        parts = [value.gi_frame and value.gi_frame.f_lasti]
+    elif hasattr(value, "__length_hint__"):  # an iterator
+        parts = [value.__length_hint__()]
+    elif hasattr(value, "__dict__"):
+        parts = [vars(value)]
+    else:
+        return type(value), value
+    return type(value), tuple(state_of(part, seen) for part in parts)
+
+
+def bound_by(body):
+    """The names that a cell binds where one can see it."""
+    inside = {
+        id(node)
+        for top in body
+        if isinstance(top, ast.FunctionDef)
+        for node in ast.walk(top)
+    }
+    nodes = [node for top in body for node in ast.walk(top) if id(node) not in inside]
+    names = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+    stored = (n for n in nodes if isinstance(n, ast.Name | ast.NamedExpr))
+    for node in stored:
+        target = getattr(node, "target", node)
+        names |= set() if isinstance(target.ctx, ast.Load) else {target.id}
+    return names
+
+
 def shown_on_the_page(cells):
-    """What each cell shows when all run in one namespace."""
+    """What each cell shows when all run in one namespace.
+
+    Raises `BrokenRule` where one changes what another made.
+    """
     space = {"__name__": "__main__"}
     for cell in cells:
         *body, last = ast.parse(cell).body
+        objects = {n: v for n, v in space.items() if not n.startswith("__")}
+        before = {name: state_of(value, set()) for name, value in objects.items()}
         exec(compile(ast.Module(body, []), "cell", "exec"), space)
         yield str(eval(compile(ast.Expression(last.value), "cell", "eval"), space))
+        bound = bound_by([*body, last])
+        for name, value in objects.items():
+            if state_of(value, set()) != before[name]:
+                raise BrokenRule(name)
+            if name not in bound and space[name] is not value:
+                raise BrokenRule(name)
 
 
 def shown_alone(program):
@@ -179,6 +243,9 @@ def shown_alone(program):
     return said.getvalue().rstrip("\n")
 
 
+COUNTS = Counter()
+
+
 @settings(
     max_examples=200,
     deadline=None,
@@ -186,18 +253,25 @@ def shown_alone(program):
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 @given(PAGE)
-def test_a_cell_shows_the_same_alone_as_on_the_page(page):
+def agrees(page):
+    """Hold the programs of one page to what the page shows."""
     cells = [f"{START}a", *page]
-    try:
-        expected = list(shown_on_the_page(cells))
-    except (IndexError, KeyError, NameError, RecursionError, TypeError):
-        reject()
     slicer = Slicer((Path("nowhere"),))
     numbered = [Cell(number, number, source) for number, source in enumerate(cells, 1)]
     try:
+        expected = list(shown_on_the_page(cells))
         lessons = slicer.page(numbered)
-    except SliceError:  # it breaks the rule
-        reject()
+    except (IndexError, KeyError, NameError, RecursionError, TypeError):
+        return
+    except (BrokenRule, SliceError):
+        COUNTS["rejected"] += 1
+        return
+    COUNTS["kept"] += 1
     for cell, value in zip(numbered, expected, strict=True):
         program = lessons.program(cell)
         assert shown_alone(program) == value, program
+
+
+def test_a_cell_shows_the_same_alone_as_on_the_page():
+    agrees()
+    assert COUNTS["kept"] >= COUNTS.total() / 4

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable
-from functools import cache
 
 from book.cut.statements import Name, Statement
 from book.cut.text import Imported
+
+PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 
 
 def is_main(statement: Statement) -> bool:
@@ -30,11 +32,12 @@ def imports_of(statement: Statement) -> Iterable[tuple[Name, Imported]]:
         yield (statement.unit, one.bound), one
 
 
-@cache
-def inner_imports(node: ast.stmt) -> list[ast.Import | ast.ImportFrom]:
+def inner_imports(statement: Statement) -> list[ast.Import | ast.ImportFrom]:
     """The imports inside of a statement."""
-    inner = [n for n in ast.walk(node) if isinstance(n, ast.Import | ast.ImportFrom)]
-    return [] if inner == [node] else inner
+    if statement.is_import or "import" not in statement.code:
+        return []
+    found = ast.walk(statement.node)
+    return [node for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def is_docstring(statement: Statement) -> bool:
@@ -73,3 +76,15 @@ def paths(node: ast.AST) -> Iterable[str]:
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute):
             yield ast.unparse(part)
+
+
+def returns(function: ast.FunctionDef) -> bool:
+    """Whether a function returns or yields something."""
+    todo: list[ast.AST] = [*function.body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) and node.value:
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            todo += ast.iter_child_nodes(node)
+    return False

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from book.cut.kinds import is_device_line, is_main
-from book.cut.rule import Effect, Rule
-from book.cut.statements import (
-    PAGE,
-    Name,
-    SliceError,
-    Statement,
-    is_check,
-    is_fresh,
-    is_future,
-)
-from book.cut.whole import PYTHON, Kept, Whole
+from book.cut.kinds import PYTHON, is_device_line, is_main
+from book.cut.rule import Rule, unseen
+from book.cut.statements import PAGE, Name, SliceError, Statement, is_future
+from book.cut.whole import Kept, Whole
 from book.pages import Cell
 
 if TYPE_CHECKING:
@@ -35,13 +26,9 @@ class Lessons:
         self.links: dict[Name, Name] = {}  # an imported name: what it is in its module
         self._troubles: dict[Name, SliceError] = {}
         self._gather(body, set())
-        self._rule = Rule(self.links)
-        self._effects: dict[Statement, Effect] = {}
-        self._stolen: dict[Statement, str] = {}
-        self._hidden: dict[Name, Cell] = {}
-        self.first: dict[Name, int] = {}  # where it is bound first
-        for index, statement in enumerate(self.all):
-            self._follow(index, statement)
+        rule = Rule(self.links, self.all)
+        self.first, self._hidden, self._effects = rule.first, rule.hidden, rule.effects
+        self._closure = rule.closure
 
     def _gather(self, body: list[Statement], seen: set[Path]) -> None:
         for statement in body:
@@ -63,46 +50,17 @@ class Lessons:
                     self.links[name] = (self._slicer.label(path), alias.name)
         self.all += body
 
-    def _follow(self, index: int, statement: Statement) -> None:
-        made_by, named = self._rule.made_by, statement.named
-        reads, bound = named(statement.uses.reads), named(statement.uses.bound)
-        known = {name: made_by.get(name) for name in reads | bound}
-        effect = self._rule.follow(statement, not statement.fails)
-        if effect.complaint:
-            raise SliceError(effect.complaint, statement.cell)
-        self._effects[statement] = effect
-        if statement.hidden:
-            self._hidden |= dict.fromkeys(bound, statement.cell)
-            for name in bound:
-                if statement.is_import and known[name] and known[name].is_import:
-                    made_by[name] = known[name]  # the same once more
-            return
-        for name in sorted(effect.needs):
-            maker = known[name] if name in known else made_by.get(name)
-            if maker and maker.hidden and (name in reads or name not in bound):
-                self._stolen[statement] = _unseen(name[1], maker.cell)
-        if not statement.fails:
-            for name in effect.binds | effect.maybe:
-                self.first.setdefault(name, index)
-
     # -- what is kept ----------------------------------------------------------
     def program(self, cell: Cell) -> str:
         """The program of a cell: it prints what the cell shows."""
-        if is_fresh(cell):
+        if cell.fresh:
             return cell.source.strip("\n") + "\n"
         own = [s for s in self.all if s.place == (PAGE, cell.number)]
-        wanted: set[Name] = set()
-        if all(statement.is_import for statement in own):
-            wanted = {name for s in own for name in s.named(s.uses.binds)}
+        bound = {name for s in own for name in s.named(s.uses.binds)}
+        wanted = bound if all(s.is_import for s in own) else ()
         return self.text(cell.source, own, wanted, cell.raises)
 
-    def text(
-        self,
-        source: str,
-        own: list[Statement],
-        wanted: Iterable[Name] = (),
-        raises: str | None = None,
-    ) -> str:
+    def text(self, source: str, own: list[Statement], wanted=(), raises=None) -> str:
         """The program of the statements `own`, with the names `wanted`."""
         kept = self._keep(own, set(wanted))
         return Whole(self, kept, own).text(source, raises)
@@ -111,36 +69,31 @@ class Lessons:
         """The statements that the program has, and the names wanted of each."""
         end = self.all.index(own[-1]) + 1 if own else len(self.all)
         mine, kept, due = set(own), {}, set()
-        must, may = set(wanted), set(self._rule.closure(wanted))
+        must, may = set(wanted), self._closure(wanted)
         for statement in own:
-            may |= self._effects[statement].defers
+            may |= self._effects[statement].deep
         for statement in reversed(self.all[:end]):
             effect = self._effects[statement]
-            binds, maybe = effect.binds, effect.maybe
             if statement not in mine and not self._needed(statement, may):
                 continue
-            if statement in self._stolen:
-                raise SliceError(self._stolen[statement])
-            kept[statement] = binds & may
-            if isinstance(statement.node, ast.Import):
-                maybe, binds = binds, set()  # `import a.b` leaves `a` what it was
-            must -= binds | maybe
-            may -= binds
+            if effect.stolen:
+                raise SliceError(effect.stolen)
+            kept[statement] = effect.binds & may
+            must -= effect.binds | effect.maybe
+            if not isinstance(statement.node, ast.Import):
+                may -= effect.binds  # `import a.b` leaves `a` what it was
             if statement.is_import:
-                self._take(kept[statement], effect, must, may)
+                self._take(kept[statement], must, may)
                 continue
             due |= effect.needs if statement.uses.calls else set()
             must |= effect.reads
             may |= effect.needs
-        never = {name for name in due if self.first.get(name, end) >= end}
-        for name in sorted(must | never):
+        for name in sorted(must | (due - self.first)):
             if name[1] not in PYTHON:
                 raise SliceError(self._missing(name, wanted))
         units = {statement.unit for statement in kept}
-        for statement in self.all:
-            if statement.unit in units and is_future(statement.node):
-                kept[statement] = statement.named(statement.uses.binds)
-        return kept
+        future = [s for s in self.all if s.unit in units and is_future(s.node)]
+        return kept | {s: s.named(s.uses.binds) for s in future}
 
     def _needed(self, statement: Statement, may: set[Name]) -> bool:
         effect = self._effects[statement]
@@ -149,27 +102,19 @@ class Lessons:
             return False
         return not (statement.hidden or statement.fails or is_main(statement))
 
-    def _take(self, names: set[Name], effect: Effect, must: set, may: set) -> None:
+    def _take(self, names: set[Name], must: set, may: set) -> None:
         """Need what imported names are in the modules that they come from."""
         for name in names:
             if name in self._troubles:
                 raise self._troubles[name]
             if name in self.links:
                 must.add(self.links[name])
-                may |= {self.links[name]} | effect.leads[name]
+                may.add(self.links[name])
 
     def _missing(self, name: Name, wanted: set[Name]) -> str:
         if name in self._hidden:
-            return _unseen(name[1], self._hidden[name])
+            return unseen(name[1], self._hidden[name])
         if name[0] == PAGE:
             return f"uses `{name[1]}`, which {PAGE} never defines"
         asked = name in wanted or name in self.links.values()
         return f"{name[0]} {'has no' if asked else 'never defines'} `{name[1]}`"
-
-
-def _unseen(name: str, cell: Cell) -> str:
-    what = "check" if is_check(cell) else "removed cell"
-    return (
-        f"uses `{name}`, which a {what} (cell {cell.number}) defines, and no program "
-        "has those; define it in a lesson"
-    )

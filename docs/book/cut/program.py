@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from book import imports
@@ -18,8 +19,6 @@ from book.cut.statements import (
     PAGE,
     SliceError,
     Statement,
-    is_check,
-    is_fresh,
     statements,
 )
 from book.pages import Cell, Listing, Page, Problem
@@ -45,20 +44,15 @@ def programs(
 
     devices = page.kernel == "mesh-of-eight"
     cut("page", None, None, lambda: slicer.page(page.cells, devices))
-    lessons = found.pop("page", None)
-    if lessons is None:
+    if not (lessons := found.pop("page", None)):
         return {}
     for cell in page.cells:
-        if cell.visible and not is_check(cell):
-            name = f"cell{cell.number}"
-            cut(name, cell.line, cell.number, lambda cell=cell: lessons.program(cell))
-    for listing in filter(_there, page.listings):  # Sphinx reports the others
-        cut(
-            f"listing{listing.number}",
-            listing.line,
-            None,
-            lambda one=listing: slicer.listing(one.path, one.pyobject, devices),
-        )
+        if cell.visible and not cell.check:
+            how = partial(lessons.program, cell)
+            cut(f"cell{cell.number}", cell.line, cell.number, how)
+    for one in filter(_there, page.listings):  # Sphinx reports the others
+        how = partial(slicer.listing, one.path, one.pyobject, devices)
+        cut(f"listing{one.number}", one.line, None, how)
     return found
 
 
@@ -77,6 +71,8 @@ class Slicer:
     def __init__(self, roots: tuple[Path, ...]):
         self.roots = roots
         self._local: dict[str, Path | imports.Unclear | None] = {}
+        self._labels: dict[Path, str] = {}
+        self._modules: dict[Path, list[Statement]] = {}
 
     def page(self, cells: Iterable[Cell], devices: bool = False) -> Lessons:
         """The cells of a page, of which programs are cut; `devices`: it needs eight.
@@ -85,7 +81,7 @@ class Slicer:
         """
         body: list[Statement] = []
         for cell in cells:
-            if not is_fresh(cell):
+            if not cell.fresh:
                 body += statements(cell.source, PAGE, cell)
         return Lessons(self, body, devices)
 
@@ -100,13 +96,18 @@ class Slicer:
 
     def label(self, path: Path) -> str:
         """What messages call the module at `path`."""
-        return imports.label(path, self.roots)
+        if path not in self._labels:
+            self._labels[path] = imports.label(path, self.roots)
+        return self._labels[path]
 
     def module(self, path: Path) -> list[Statement]:
         """The statements of a module."""
         unit = self.label(path)
         try:
-            return statements(imports.contents(path, self.roots), unit)
+            if path not in self._modules:
+                source = imports.contents(path, self.roots)
+                self._modules[path] = statements(source, unit)
+            return self._modules[path]
         except imports.NotPython as error:
             raise SliceError(str(error)) from None
         except SliceError as error:

@@ -1,52 +1,21 @@
 """A cell changes only what it made.
 
-So what a name stands for is settled when its cell is over, and the rest is definition
-and use.  Statements are followed once, in order, and what breaks the rule is complained
-of.  What functions of the page change when they are called cannot be seen where they
-are called: a program has all calls that may change what it needs.
+So what a name stands for is settled when its cell is over, and a program needs
+definitions and uses.  Of the cell that made a name, it has also what visibly changes
+it, or what else there stands for the same.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import groupby
 
-from book.cut.marks import Marks, marks_of
-from book.cut.statements import Name, Statement
-from book.cut.words import (
-    DEFS,
-    KEEPS,
-    MOVING,
-    WRAPS,
-    called,
-    root,
-)
-
-_NONE: frozenset = frozenset()
-
-
-@dataclass(frozen=True)
-class Value:
-    """What a name stands for.  An object is known by the statement that made it."""
-
-    made: frozenset[Statement] = _NONE  # what it may be, be a part of, or hold
-    leads: frozenset[Name] = _NONE  # to what is read when it is called
-    sets: frozenset[Name] = _NONE  # changed when it is called
-    kind: str = "value"  # or "def", or "import"
-    moves: bool = False  # using it changes it, or what it is given
-    gives: bool = False  # what it returns moves
-
-    def __or__(self, other: Value) -> Value:
-        """One or the other."""
-        return Value(
-            self.made | other.made,
-            self.leads | other.leads,
-            self.sets | other.sets,
-            other.kind if self.kind == "value" else self.kind,
-            self.moves or other.moves,
-            self.gives or other.gives,
-        )
+from book.cut.kinds import is_main
+from book.cut.statements import PAGE, Name, SliceError, Statement
+from book.cut.words import DEFS, shows
+from book.pages import Cell
 
 
 @dataclass(frozen=True)
@@ -55,57 +24,56 @@ class Effect:
 
     reads: set[Name]
     binds: set[Name]
-    maybe: set[Name]  # bound on some paths, or other than before though not bound anew
-    needs: frozenset[Name]  # what it reads, and what is read because it calls
-    defers: frozenset[Name]  # what is read when what it defines is called
+    maybe: set[Name]  # bound on some paths, or changed in place
+    needs: set[Name]  # what it may read, and what is read because it calls
+    deep: set[Name]  # the same, whether it calls or not
     outside: bool  # it sets a state that no name holds
-    complaint: str
-    leads: dict[Name, frozenset[Name]]  # of what it imports
+    stolen: str  # what to say, if it uses what a removed cell made
 
 
 class Rule:
-    """Follows statements; `links` says which name of a module an imported name is."""
+    """Follows `statements` once, in order; `links`: what an imported name is."""
 
-    def __init__(self, links: dict[Name, Name]):
+    def __init__(self, links: dict[Name, Name], statements: list[Statement]):
         self.links = links
-        self.known: dict[Name, Value] = {}
-        self.made_by: dict[Name, Statement] = {}
+        self._made: dict[Name, Statement] = {}
+        self._leads: dict[Name, set[Name]] = {}  # what is read when it is called
+        self._same: dict[Name, set[Name]] = {}  # names of one cell for one object
+        self._changing: set[Name] = set()  # changed by the body of some function
+        self.hidden: dict[Name, Cell] = {}
+        self.effects: dict[Statement, Effect] = {}
+        self.first: set[Name] = set()  # all that is ever bound
+        for _, group in groupby(statements, key=lambda one: one.place):
+            cell, self._same = list(group), {}
+            kept = dict(self._made), dict(self._leads)
+            for statement in cell:
+                self._follow(statement)
+            if cell[0].cell and cell[0].cell.check:  # its names end with it
+                self._made, self._leads = kept
 
-    def follow(self, statement: Statement, finished: bool = True) -> Effect:
-        """Take one more statement; not `finished` if an error stops it."""
-        used, marks, named = statement.uses, marks_of(statement), statement.named
+    def _follow(self, statement: Statement) -> None:
+        used, named = statement.uses, statement.named
         reads, later = named(used.reads), named(used.later)
-        defines = isinstance(statement.node, (*DEFS, ast.ClassDef))
-        needs = self.closure(reads | later if used.calls and not defines else reads)
-        complaint = self._complaint(statement, marks)
-        called = self._called(statement, reads, needs)
-        names = named(marks.changes) | called
-        touched = self._made(names)
-        if finished:
-            given = self._bind(statement, marks, reads)
-            for name in called:  # what a call changes may keep what it was given
-                if self._kind(name) != "import":
-                    self.known[name] = self._value(name) | given
-        touched |= self._made(names)
-        alters = {name for name in names if self._kind(name) != "import"}
-        if touched:
-            found = self.known.items()
-            alters |= {n for n, v in found if not touched.isdisjoint(v.made)}
-        states = named(marks.sets | marks.changes)
-        binds = named(used.binds)
-        leads = {name: self.closure({name}) for name in binds & self.links.keys()}
-        return Effect(
+        self._obey(statement)
+        self._changing |= named(used.changes_later)
+        deep, needs = self.closure(reads | later), reads
+        if used.calls:  # of a definition, its decorators are called
+            needs = self.closure(reads) if isinstance(statement.node, DEFS) else deep
+        stolen = next((n for n in sorted(needs) if self._is_removed(n)), None)
+        changed = self._changed(statement, needs)
+        self.effects[statement] = Effect(
             reads,
-            binds,
-            named(used.maybe) | alters,
-            needs,
-            self.closure(later),
-            any(self._kind(name) == "import" for name in states),
-            complaint,
-            leads,
+            named(used.binds),
+            named(used.maybe) | changed,
+            needs | named(used.maybe & used.later),
+            deep,
+            any(self._is_foreign((statement.unit, name)) for name in used.sets),
+            unseen(stolen[1], self._made[stolen].cell) if stolen else "",
         )
+        if not statement.fails:
+            self._bind(statement, changed)
 
-    def closure(self, names: Iterable[Name]) -> frozenset[Name]:
+    def closure(self, names: Iterable[Name]) -> set[Name]:
         """`names`, and what the functions that they lead to read when called."""
         seen: set[Name] = set()
         todo = list(names)
@@ -113,109 +81,92 @@ class Rule:
             name = todo.pop()
             if name not in seen:
                 seen.add(name)
-                todo += self._value(name).leads
-        return frozenset(seen)
+                todo += self._leads.get(name, ())
+        return seen
 
-    def _value(self, name: Name) -> Value:
-        return self.known.get(name, Value())
-
-    def _kind(self, name: Name) -> str:
-        return self._value(name).kind
-
-    def _made(self, names: Iterable[Name]) -> frozenset[Statement]:
-        return _NONE.union(*(self._value(name).made for name in names))
+    def _bind(self, statement: Statement, changed: set[Name]) -> None:
+        used, named = statement.uses, statement.named
+        if is_main(statement) and statement.unit != PAGE:
+            return
+        reads = named(used.reads | used.later)
+        leads = named(used.later).union(*(self._leads.get(n, ()) for n in reads))
+        bound = named(used.bound)
+        for name in bound:
+            if self._made.get(name) and statement.hidden and statement.is_import:
+                continue  # the same once more
+            self._made[name] = statement
+            self._leads[name] = {self.links[name]} if name in self.links else leads
+            if name[1] in used.binds:
+                self._same.pop(name, set()).discard(name)
+        if statement.hidden:
+            self.hidden |= dict.fromkeys(bound, statement.cell)
+        else:
+            self.first |= bound
+        for name in changed:
+            self._leads[name] = self._leads.get(name, set()) | leads | bound
+        if not isinstance(statement.node, (*DEFS, ast.Import, ast.ImportFrom)):
+            same = {n for n in reads | bound | changed if self._is_own(n, statement)}
+            same = same.union(*(self._same.get(name, ()) for name in same))
+            self._same |= dict.fromkeys(same, same)
 
     # -- changes ---------------------------------------------------------------
-    def _called(self, statement: Statement, reads, needs) -> set[Name]:
-        """The names that may change because of what a statement calls."""
-        callees = [self._value(name) for name in needs if statement.uses.calls]
-        found = set().union(*(value.sets for value in callees))
-        callees = [self._value(name) for name in reads if statement.uses.calls]
-        if any(value.moves for value in callees):
-            found |= {name for name in reads if self._kind(name) == "value"}
-        return found
-
-    def _complaint(self, statement: Statement, marks: Marks) -> str:
-        """What to say if it changes what another cell or module made."""
-        used, here = statement.uses, statement.place
-        for name in sorted(marks.changes):
-            key = (statement.unit, name)
-            places = {maker.place for maker in self._value(key).made}
-            if name in used.bound:
-                asked = name in marks.augments and name in used.reads | used.later
-                places = (
-                    {self.made_by[key].place}
-                    if asked and key in self.made_by
-                    else set()
-                )
-            for unit, cell in sorted(places) if here not in places else ():
-                who = f"cell {cell}" if cell else unit
-                return (
-                    f"changes `{name}` in place, which {who} made: "
-                    f"make a new one, or do it in {who}"
-                )
-        return ""
-
-    # -- bindings --------------------------------------------------------------
-    def _bind(self, statement: Statement, marks: Marks, reads: set[Name]) -> Value:
+    def _changed(self, statement: Statement, needs: set[Name]) -> set[Name]:
+        """The names of its cell that a statement may change in place."""
         used, named = statement.uses, statement.named
-        known = [self._value(name) for name in reads]
-        base = Value(
-            frozenset({statement}),
-            named(used.later).union(*(value.leads for value in known)),
-            named(marks.later).union(*(value.sets for value in known)),
-            "def" if isinstance(statement.node, (*DEFS, ast.ClassDef)) else "value",
-            marks.moves,
-            marks.gives,
+        shown = statement.last and statement.cell and shows(statement.node)
+        names = named(used.changes | (set() if shown else used.given))
+        if used.calls:
+            names |= needs & self._changing
+        own = {n for n in names if self._is_own(n, statement)}
+        if not names.isdisjoint(named(used.bound)):  # the name of a loop, perhaps
+            reads = named(used.reads | used.later)
+            own |= {n for n in reads if self._is_own(n, statement)}
+        own |= {n for n in named(used.breaks) if self._is_near(n, statement)}
+        return own.union(*(self._same.get(name, ()) for name in own))
+
+    def _is_near(self, name: Name, statement: Statement) -> bool:
+        """Whether the same cell made it; all modules together count as one."""
+        maker = self._made.get(name)
+        return bool(maker) and maker.place[1] == statement.place[1]
+
+    def _is_own(self, name: Name, statement: Statement) -> bool:
+        """Whether it is near, and neither imported nor a definition."""
+        if not self._is_near(name, statement):
+            return False
+        return not isinstance(
+            self._made[name].node, (*DEFS, ast.Import, ast.ImportFrom)
         )
-        found: dict[str, Value] = {}
-        for name, value in marks.given:
-            new = self._given(statement, value, base)
-            found[name] = found[name] | new if name in found else new
-        for name, value in marks.put:
-            old = found.get(name, self._value((statement.unit, name)))
-            held = replace(base, made=self._held(statement, value), moves=False)
-            found[name] = old if old.kind == "import" else old | held
-        for name in used.bound | set(found):
-            key, new = (statement.unit, name), found.get(name, base)
-            if statement.is_import:
-                new = (
-                    self._value(self.links[key])
-                    if key in self.links
-                    else Value(kind="import")
+
+    def _is_foreign(self, name: Name) -> bool:
+        """Whether it is imported from elsewhere."""
+        maker = self._made.get(name)
+        return bool(maker) and maker.is_import and name not in self.links
+
+    def _is_removed(self, name: Name) -> bool:
+        maker = self._made.get(name)
+        return bool(maker) and maker.hidden
+
+    def _obey(self, statement: Statement) -> None:
+        """Refuse to change in place what another cell or module made."""
+        for name in sorted(statement.named(statement.uses.breaks)):
+            shown = name[1]
+            while name in self.links and name in self._made:
+                name = self.links[name]
+            maker = self._made.get(name)
+            if maker and maker.place != statement.place and not maker.is_import:
+                unit, cell = maker.place
+                who = f"cell {cell}" if cell else unit
+                raise SliceError(
+                    f"changes `{shown}` in place, which {who} made: "
+                    f"make a new one, or do it in {who}",
+                    statement.cell,
                 )
-            self.known[key] = self._value(key) | new if name in used.maybe else new
-            if name in used.bound:
-                self.made_by[key] = statement
-        return Value(leads=base.leads, sets=base.sets)
 
-    def _given(self, statement: Statement, value: ast.expr, base: Value) -> Value:
-        """What a name is that is given the value, or an element of it."""
-        made = self._held(statement, value)
-        if root(value)[0] is None or not made:
-            made |= base.made
-        kind = "def" if isinstance(value, ast.Lambda) else "value"
-        moves = base.moves or self._moves(statement, value)
-        return replace(base, made=made, kind=kind, moves=moves, gives=False)
 
-    def _held(self, statement: Statement, node: ast.AST) -> frozenset[Statement]:
-        """The objects named in an expression, but for calls, which make others."""
-        if isinstance(node, ast.Name):
-            name = (statement.unit, node.id)
-            return self._value(name).made
-        if isinstance(node, ast.Lambda):
-            return _NONE
-        if isinstance(node, ast.Call) and called(node) not in KEEPS:
-            return _NONE
-        parts = ast.iter_child_nodes(node)
-        return _NONE.union(*(self._held(statement, part) for part in parts))
-
-    def _moves(self, statement: Statement, node: ast.AST) -> bool:
-        """Whether using the value changes it: an iterator, a source of numbers."""
-        value = self._value((statement.unit, root(getattr(node, "func", node))[0]))
-        if isinstance(node, ast.Call):
-            used = called(node) in WRAPS and any(
-                self._moves(statement, part) for part in node.args
-            )
-            return used or called(node) in MOVING or value.gives
-        return isinstance(node, ast.GeneratorExp) or value.moves
+def unseen(name: str, cell: Cell) -> str:
+    """What to say where a lesson uses a name that only `cell` defines."""
+    what = "check" if cell.check else "removed cell"
+    return (
+        f"uses `{name}`, which a {what} (cell {cell.number}) defines, and no program "
+        "has those; define it in a lesson"
+    )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from functools import cache
 
-from book.cut.uses import Uses, uses
+from book.cut.uses import uses
+from book.cut.walk import Uses
 from book.imports import parsed
 from book.pages import Cell
 
@@ -14,6 +16,7 @@ PAGE = "the page"
 Name = tuple[str, str]  # the page or module, and the name
 DEEP = "is nested too deeply; write a loop"
 _BLIND = {"eval", "exec", "globals", "locals"}  # they use names that nobody can see
+_SUSPECT = re.compile(r"\b(eval|exec|globals|locals|vars|await|async)\b")
 
 
 class SliceError(Exception):
@@ -61,19 +64,9 @@ class Statement:
         return self.cell is not None and not is_lesson(self.cell)
 
 
-def is_check(cell: Cell) -> bool:
-    """Whether the cell is the proof of those above it."""
-    return getattr(cell, "check", False)
-
-
-def is_fresh(cell: Cell) -> bool:
-    """Whether the cell is a program of its own already."""
-    return getattr(cell, "fresh", False)
-
-
 def is_lesson(cell: Cell) -> bool:
     """Whether others may use what the cell defines."""
-    return cell.visible and not is_check(cell) and not is_fresh(cell)
+    return cell.visible and not cell.check and not cell.fresh
 
 
 def is_future(node: ast.stmt) -> bool:
@@ -87,7 +80,7 @@ def statements(source: str, unit: str, cell: Cell | None = None) -> list[Stateme
     try:
         body = parsed(source).body
         if cell is not None:
-            _check(body)
+            _check(source, body)
         return list(_split(source, body, unit, cell))
     except SyntaxError as error:
         raise SliceError(f"is not Python: {error.msg}", cell) from None
@@ -119,8 +112,10 @@ def _split(source: str, body: list[ast.stmt], unit: str, cell: Cell | None):
         yield Statement(node, unit, cell, comment, code, found, below is None)
 
 
-def _check(body: list[ast.stmt]) -> None:
+def _check(source: str, body: list[ast.stmt]) -> None:
     """Refuse what uses names so that nobody can see which, or needs a notebook."""
+    if not _SUSPECT.search(source):
+        return
     for node in (n for statement in body for n in ast.walk(statement)):
         function = getattr(node, "func", None)
         name = getattr(function, "id", None)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from book.cut import text as layout
 from book.cut.kinds import (
+    PYTHON,
     imports_of,
     inner_imports,
     is_device_line,
@@ -18,17 +18,17 @@ from book.cut.kinds import (
     is_inert,
     name_of,
     paths,
+    returns,
     sets_environment,
 )
 from book.cut.statements import PAGE, Name, SliceError, Statement
 from book.cut.text import Imported, Part
-from book.cut.words import returns, shows
+from book.cut.words import shows
 
 if TYPE_CHECKING:
     from book.cut.lessons import Lessons
 
 Kept = dict[Statement, set[Name]]  # and the names that are wanted of an import
-PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 DEVICE_LINES = (
     'jax.config.update("jax_platforms", "cpu")  # these two lines simulate devices;\n'
     'jax.config.update("jax_num_cpu_devices", 8)  # where you have eight, drop both'
@@ -48,13 +48,8 @@ class Whole:
     def text(self, source: str, raises: str | None = None) -> str:
         """The program; its last part is `source`, the text of its own statements."""
         self._claim_all()
-        own, links = self.own, self.lessons.links
-        replaced = self._last(source, raises)
-        raised = own[-1:] if raises else []  # an import may be what raises
-        inline = [
-            s for s in own if s.is_import and (s in raised or sets_environment(own))
-        ]
-        inline = [s for s in inline if not s.named(s.uses.binds) & set(links)]
+        own, replaced = self.own, self._last(source, raises)
+        inline = self._inline(raises)
         replaced |= {s.node: "" for s in own if s.is_import and s not in inline}
         above = [s for s in self.above if s.unit == PAGE]
         ends = [number for number, s in enumerate(above, 1) if is_environment(s)]
@@ -62,7 +57,6 @@ class Whole:
         modules = [s for s in self.above if s.unit != PAGE]
         state = self._state([*above, *own], modules)
         replaced |= {s.node: "" for s in own if s in state}
-
         body = layout.body(source, [s.node for s in own], replaced)
         before = self._imported(early)
         others = [s for s in (*above, *modules, *own) if s not in inline]
@@ -73,18 +67,17 @@ class Whole:
             imported.append(Imported("jax", None, None))
             self._claim("jax", "jax")
         documented = bool(own) and own[0].unit != PAGE and is_docstring(own[0])
-        return layout.joined(
-            [
-                [body.pop(0)] if documented else [],
-                *([part] for part in layout.imports(before)),
-                self._parts(early),
-                *([part] for part in layout.imports(imported)),
-                head,
-                self._parts(modules),
-                self._parts(s for s in (*above, *own) if s not in state),
-                body,
-            ]
-        )
+        first = [body.pop(0)] if documented else []
+        blocks = [[one] for one in layout.imports(before)]
+        blocks += [self._parts(early), *([one] for one in layout.imports(imported))]
+        rest = self._parts(s for s in (*above, *own) if s not in state)
+        return layout.joined([first, *blocks, head, self._parts(modules), rest, body])
+
+    def _inline(self, raises: str | None) -> list[Statement]:
+        """The imports of the cell that stay where they are, such as what raises."""
+        early = self.own if sets_environment(self.own) else self.own[-1:] * bool(raises)
+        links = self.lessons.links.keys()
+        return [s for s in early if s.is_import and not s.named(s.uses.binds) & links]
 
     def _needs_devices(self, source: str) -> bool:
         """Whether it speaks of devices, and no line of it asks for them."""
@@ -141,7 +134,7 @@ class Whole:
         """Make sure that no name means two things in the program."""
         for statement in self.steps:
             used = statement.uses
-            for inner in inner_imports(statement.node):
+            for inner in inner_imports(statement):
                 if self.lessons.local(inner):
                     raise SliceError(f"move `{ast.unparse(inner)}` to the top level")
             if not statement.is_import:
@@ -182,13 +175,9 @@ class Whole:
         if all("." not in one.module for one in whole):
             return list(found.values())
         used = {path for s in self.kept for path in paths(s.node)}
-        useful = [one for one in whole if one.module in used or "." not in one.module]
-        known = {one.bound for one in useful}
-        return [
-            one
-            for one in found.values()
-            if one not in whole or one in useful or one.bound not in known
-        ]
+        idle = [one for one in whole if one.module not in used and "." in one.module]
+        known = {one.bound for one in whole if one not in idle}
+        return [o for o in found.values() if o not in idle or o.bound not in known]
 
     def _state(self, steps: list[Statement], modules: list[Statement]):
         """The settings of JAX that come first, where they can stand above modules."""
