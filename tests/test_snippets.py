@@ -1,6 +1,7 @@
 """Every cell and every listing of the book runs alone, in an empty folder."""
 
 import os
+import statistics
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from book.cut.launch import Launcher
 from book.cut.program import Slicer, programs
 from book.pages import Problem, read
+from tests.second_edition import LONG_PROGRAM, SHORT_PROGRAM
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -42,7 +44,8 @@ def once(found: dict[str, str | Problem]) -> dict[str, str | Problem]:
     return {name: text for text, name in reversed(texts.items())}
 
 
-PROGRAMS = once(cut())
+ALL = cut()
+PROGRAMS = once(ALL)
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +57,25 @@ def launcher(pytestconfig):
 
 def test_there_are_programs():
     assert len(PROGRAMS) > 50
+
+
+def test_copies_from_the_second_edition_are_short():
+    new = [n for n in {name.rpartition("/")[0] for name in ALL} if _kind(n)]
+    lengths = {
+        name: len(text.splitlines())
+        for name, text in ALL.items()
+        if name.rpartition("/")[0] in new and isinstance(text, str)
+    }
+    assert statistics.median(lengths.values()) <= SHORT_PROGRAM
+    long = {name: n for name, n in lengths.items() if n > LONG_PROGRAM}
+    assert not long
+
+
+def _kind(name: str) -> str | None:
+    try:
+        return read(DOCS / f"{name}.md", name).kind
+    except Problem:
+        return None
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -53,8 +53,6 @@ class Lessons:
     # -- what is kept ----------------------------------------------------------
     def program(self, cell: Cell) -> str:
         """The program of a cell: it prints what the cell shows."""
-        if cell.fresh:
-            return cell.source.strip("\n") + "\n"
         own = [s for s in self.all if s.place == (PAGE, cell.number)]
         bound = {name for s in own for name in s.named(s.uses.binds)}
         wanted = bound if all(s.is_import for s in own) else ()

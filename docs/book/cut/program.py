@@ -29,7 +29,7 @@ __all__ = ["SliceError", "Slicer", "programs"]
 def programs(
     page: Page, slicer: Slicer, fail: Callable[[Problem], None]
 ) -> dict[str, str]:
-    """The program of every visible cell and listing of `page`: name -> text."""
+    """The program of every lesson and listing of `page`: name -> text."""
     found: dict[str, str] = {}
 
     def cut(name: str, line: int | None, number: int | None, how: Callable) -> None:
@@ -47,7 +47,7 @@ def programs(
     if not (lessons := found.pop("page", None)):
         return {}
     for cell in page.cells:
-        if cell.visible and not cell.check:
+        if cell.visible and not cell.fresh:  # which is a program already
             how = partial(lessons.program, cell)
             cut(f"cell{cell.number}", cell.line, cell.number, how)
     for one in filter(_there, page.listings):  # Sphinx reports the others
