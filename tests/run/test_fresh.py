@@ -51,10 +51,10 @@ def test_the_error_that_a_fresh_cell_declares_is_shown(built):
     assert "ValueError: an odd thing" in built.text("starting")
 
 
-def test_a_fresh_cell_is_its_own_program_and_no_part_of_another(built):
+def test_a_fresh_cell_is_a_program_already_and_no_part_of_another(built):
     folder = built.docs / "_build" / "snippets" / "starting"
     programs = {p.name: p.read_text() for p in folder.glob("*.py")}
-    assert set(programs) == {"cell1.py", "cell2.py", "cell3.py", "cell5.py"}
+    assert set(programs) == {"cell1.py", "cell5.py"}
     assert "ValueError" not in programs["cell5.py"]
 
 
