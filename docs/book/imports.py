@@ -94,12 +94,13 @@ def module(node: ast.Import | ast.ImportFrom, roots: tuple[Path, ...]) -> Path |
     return found
 
 
-def imported(source: str, roots: tuple[Path, ...]) -> set[Path]:
+def imported(source: str, roots: tuple[Path, ...], *known: Path) -> set[Path]:
     """The files under `roots` that running `source` imports, however indirectly.
 
+    `known` files are among them, with all that they import, and are not read again.
     Raises `SyntaxError` for `source` itself, `NotPython` for a file.
     """
-    seen: set[Path] = set()
+    seen = set(known)
     todo = list(_direct(source, roots))
     while todo:
         path = todo.pop()
