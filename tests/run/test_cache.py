@@ -82,6 +82,35 @@ def test_a_change_of_the_engine_runs_nothing_unless_it_draws():
     assert rooms == {"__init__.py", "draw"}
 
 
+INDENTED = """
+def function():
+    try:
+        {0}
+    except ImportError:
+        {1}
+    else:
+        {2}
+    finally:
+        {3}
+    match 1:
+        case 1:
+            {4}
+    with open("x"):
+        if 1:
+            pass
+        else:
+            {5}
+"""
+
+
+def test_an_import_counts_wherever_it_stands(tmp_path):
+    names = [f"part{number}" for number in range(6)]
+    for name in names:
+        (tmp_path / f"{name}.py").write_text("")
+    source = INDENTED.format(*(f"import {name}" for name in names))
+    assert {path.stem for path in imported(source, (tmp_path,))} == set(names)
+
+
 def test_a_changed_listing_runs_the_page_that_shows_it(built):
     listing = "```{literalinclude} ../examples/shown.py\n:pyobject: f\n```"
     built.write("examples/shown.py", "def f():\n    return 1\n")
