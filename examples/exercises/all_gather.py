@@ -1,21 +1,20 @@
-"""Multiply by weights that are split by columns, and give every device the answer.
+"""Multiply by weights that are sharded by columns, and give every device the product.
 
-`x` `(m, k)` is on every device, `weights` `(k, n)` are split by columns over "rows".
-Write the body of the `shard_map`: it returns `x @ weights`, all of it, on every device,
-and sends no more than it has to.
+`x` (m, k) is replicated, `w` (k, n) is sharded by columns over "model".
+Write the body of the `shard_map`: it returns `x @ w`, all of it, on every device, and
+communicates no more than it has to.
 """
 
 import jax
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
 
 from examples.tools.traffic import sends
 
 
-def solution(x, columns):
-    """Return the product, (m, n): the columns of the answer travel, not the weights."""
-    return lax.all_gather(x @ columns, "rows", axis=1, tiled=True, to="invarying")
+def solution(x, w):
+    """Return the product, (m, n): gather the product, not the weights."""
+    return lax.all_gather(x @ w, "model", axis=1, tiled=True, to="invarying")
 
 
 def check(make):
@@ -24,64 +23,58 @@ def check(make):
     make(x, columns): float32 (m, k) and (k, n / devices), to float32 (m, n), which
     leaves the `shard_map` by `out_specs=P()`.
     """
-    mesh = jax.make_mesh((8,), ("rows",))
     x = np.arange(64, dtype=np.float32).reshape(2, 32) % 7
     weights = np.arange(768, dtype=np.float32).reshape(32, 24) % 5
-    split = jax.device_put(weights, NamedSharding(mesh, P(None, "rows")))
-    whole = jax.device_put(x, NamedSharding(mesh, P()))
 
-    def body(x, columns):
-        answer = make(x, columns)
+    def body(x, w):
+        answer = make(x, w)
         assert isinstance(answer, jax.Array) and answer.shape == (2, 24), (
             f"(2, 32) @ (32, 24) needs an answer of shape (2, 24) on every device; "
             f"yours has {np.shape(answer) or type(answer).__name__}"
         )
+        assert not jax.typeof(answer).manual_axis_type.varying, (
+            "JAX cannot tell that all devices return the same array: "
+            "what does `to=` say?"
+        )
         return answer
 
-    specs = {"in_specs": (P(), P(None, "rows")), "out_specs": P()}
-    program = jax.jit(jax.shard_map(body, mesh=mesh, **specs))
-    try:
-        lowered = program.lower(whole, split)
-    except ValueError as error:
-        if "can't be statically inferred" not in str(error):
-            raise
-        raise AssertionError(
-            "JAX cannot tell that all devices return the same array: "
-            "what does `to=` say about the copies?"
-        ) from None
-    found = np.asarray(program(whole, split))
+    with jax.set_mesh(jax.make_mesh((8,), ("model",))):
+        given = jax.device_put((x, weights), (P(), P(None, "model")))
+        mapped = jax.shard_map(body, in_specs=(P(), P(None, "model")), out_specs=P())
+        found = np.asarray(jax.jit(mapped)(*given))
+        moving = sends(jax.jit(mapped).lower(*given))
     assert np.array_equal(found, x @ weights), (
-        "the shape is right, the numbers differ from x @ weights: are the columns in "
-        "the order of the devices?"
+        "the shape is right, the numbers differ from x @ w: are the columns in the "
+        "order of the devices?"
     )
-    operand = sum(sent.operand for sent in sends(lowered))
+    operand = sum(sent.operand for sent in moving)
     assert operand <= 2 * 3 * 4, (
-        f"the answer has 2 x 3 new numbers on each device, 24 bytes; your devices put "
-        f"in {operand} bytes: what is smaller, the weights or the product?"
+        f"a device has 2 x 3 numbers of the product, 24 bytes; yours puts in {operand} "
+        "bytes: what is smaller, the weights or the product?"
     )
 
 
 def mistake_brings_the_weights_together(x, columns):
     """Collect the weights first, because the formula says `x @ weights`."""
-    return x @ lax.all_gather(columns, "rows", axis=1, tiled=True, to="invarying")
+    return x @ lax.all_gather(columns, "model", axis=1, tiled=True, to="invarying")
 
 
 def mistake_stacks(x, columns):
     """Leave out `tiled`: the blocks of the answer lie on an axis of their own."""
-    return lax.all_gather(x @ columns, "rows", to="invarying")
+    return lax.all_gather(x @ columns, "model", to="invarying")
 
 
 def mistake_joins_the_other_axis(x, columns):
     """Leave `axis` as it comes, and lay columns below each other."""
-    return lax.all_gather(x @ columns, "rows", tiled=True, to="invarying")
+    return lax.all_gather(x @ columns, "model", tiled=True, to="invarying")
 
 
 def mistake_reshapes_what_was_stacked(x, columns):
     """Stack, then force the shape: the columns of the devices are mixed up."""
-    answer = lax.all_gather(x @ columns, "rows", axis=0, to="invarying")
+    answer = lax.all_gather(x @ columns, "model", axis=0, to="invarying")
     return answer.reshape(2, 24)
 
 
 def mistake_keeps_many_copies(x, columns):
     """Gather as it comes: to JAX, each device then holds an array of its own."""
-    return lax.all_gather(x @ columns, "rows", axis=1, tiled=True)
+    return lax.all_gather(x @ columns, "model", axis=1, tiled=True)

@@ -1,99 +1,78 @@
-"""Sort every column of a table whose rows are split, and send no more than you must.
+"""Sort every column of a table that is sharded by rows, and communicate little.
 
-Given x, float32 (m, k), split by rows over the mesh axis "rows", return it with each
-column in ascending order, split by rows again. No device may hold the whole table.
+Write the body of a `shard_map` over "data": it gets two of sixteen rows and returns
+the two rows of the sorted table that belong there. No device may hold all of it.
 """
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
 
 from examples.tools.traffic import sends
 
-ROWS = P("rows")
+
+def solution(x):
+    """Get whole columns, sort them, and give the rows back: (2, 24) gives (2, 24)."""
+    columns = lax.all_to_all(x, "data", split_axis=1, concat_axis=0, tiled=True)
+    columns = jnp.sort(columns, axis=0)
+    return lax.all_to_all(columns, "data", split_axis=0, concat_axis=1, tiled=True)
 
 
-def solution(x, mesh):
-    """Give each device whole columns, sort them there, and give the rows back."""
+def check(make):
+    """Raise AssertionError, with what to look at, unless `make` is right.
 
-    def body(block):
-        columns = lax.all_to_all(block, "rows", 1, 0, tiled=True)
-        ordered = jnp.sort(columns, axis=0)
-        return lax.all_to_all(ordered, "rows", 0, 1, tiled=True)
-
-    return jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)(x)
-
-
-def check(sort_columns):
-    """Raise AssertionError, with what to look at, unless `sort_columns` is right.
-
-    sort_columns(x, mesh): float32 (16, 24) on eight devices to the same, and sorted.
+    make(x): float32 (2, 24), one of eight shards of (16, 24), to the same shape.
     """
-    mesh = jax.make_mesh((8,), ("rows",))
     table = np.arange(16 * 24, dtype=np.float32).reshape(16, 24) * 37 % 101
-    x = jax.device_put(table, NamedSharding(mesh, ROWS))
-    found, expected = sort_columns(x, mesh), np.sort(table, axis=0)
-    assert np.shape(found) == table.shape, (
-        f"the sorted table should have the shape {table.shape}; "
-        f"yours has {np.shape(found)}"
-    )
+
+    def body(x):
+        answer = make(x)
+        assert isinstance(answer, jax.Array) and answer.shape == x.shape, (
+            f"two rows of the sorted table should have shape {x.shape}; "
+            f"yours has {np.shape(answer) or type(answer).__name__}"
+        )
+        return answer
+
+    with jax.set_mesh(jax.make_mesh((8,), ("data",))):
+        x = jax.device_put(table, P("data"))
+        mapped = jax.shard_map(body, in_specs=P("data"), out_specs=P("data"))
+        found = np.asarray(jax.jit(mapped)(x))
+        moving = sends(jax.jit(mapped).lower(x))
     assert not np.array_equal(found, table), "the table came back as it was"
-    if not np.array_equal(found, expected):
-        ordered = np.array_equal(np.sort(found, axis=0), expected)
+    if not np.array_equal(found, np.sort(table, axis=0)):
+        ordered = np.array_equal(np.sort(found, axis=0), np.sort(table, axis=0))
         assert not ordered, "each column has its numbers, but not in order"
         raise AssertionError(
-            "numbers went from one column to another: compare the axes of the way back "
-            "with those of the way there"
+            "numbers went from one column to another: compare the axes of the second "
+            "exchange with those of the first"
         )
-    assert found.sharding.spec in (ROWS, P("rows", None)), (
-        f"the rows should be split again; the spec is {found.sharding.spec}"
-    )
-    sent = sends(jax.jit(lambda x: sort_columns(x, mesh)).lower(x))
-    moved, share = sum(each.moved * each.times for each in sent), x.nbytes // 8
-    assert moved <= 2 * share, (
-        f"each device sends {moved} bytes, and holds only {share}: "
-        f"{', '.join(each.kind for each in sent)}"
+    moved = sum(sent.moved * sent.times for sent in moving)
+    assert moved <= 2 * table.nbytes // 8, (
+        f"each device sends {moved} bytes, and holds only {table.nbytes // 8}: "
+        f"{', '.join(sent.kind for sent in moving)}"
     )
 
 
-def mistake_sorts_what_it_holds(x, mesh):
-    """Sort axis 0 of the block: that is two rows of sixteen."""
-
-    def body(block):
-        return jnp.sort(block, axis=0)
-
-    return jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)(x)
+def mistake_sorts_what_it_holds(x):
+    """Sort axis 0 of the shard: that is two rows of sixteen."""
+    return jnp.sort(x, axis=0)
 
 
-def mistake_goes_back_as_it_came(x, mesh):
-    """Use the same two axes both ways, since a transpose undoes itself."""
-
-    def body(block):
-        columns = lax.all_to_all(block, "rows", 1, 0, tiled=True)
-        ordered = jnp.sort(columns, axis=0).reshape(block.shape)
-        return lax.all_to_all(ordered, "rows", 1, 0, tiled=True).reshape(block.shape)
-
-    return jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)(x)
+def mistake_goes_back_as_it_came(x):
+    """Use the same two axes both times, since a transpose undoes itself."""
+    columns = lax.all_to_all(x, "data", 1, 0, tiled=True)
+    ordered = jnp.sort(columns, axis=0).reshape(x.shape)
+    return lax.all_to_all(ordered, "data", 1, 0, tiled=True).reshape(x.shape)
 
 
-def mistake_does_not_go_back(x, mesh):
-    """Call the columns the result: the numbers are right, and split the other way."""
-
-    def body(block):
-        return jnp.sort(lax.all_to_all(block, "rows", 1, 0, tiled=True), axis=0)
-
-    specs = {"in_specs": ROWS, "out_specs": P(None, "rows")}
-    return jax.shard_map(body, mesh=mesh, **specs)(x)
+def mistake_does_not_go_back(x):
+    """Return the columns: the numbers are right, and sharded the other way."""
+    return jnp.sort(lax.all_to_all(x, "data", 1, 0, tiled=True), axis=0)
 
 
-def mistake_gathers_it_all(x, mesh):
+def mistake_gathers_it_all(x):
     """Gather the table on every device, sort all of it, and keep two rows."""
-
-    def body(block):
-        whole = jnp.sort(lax.all_gather(block, "rows", tiled=True), axis=0)
-        first = lax.axis_index("rows") * len(block)
-        return lax.dynamic_slice_in_dim(whole, first, len(block))
-
-    return jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)(x)
+    table = jnp.sort(lax.all_gather(x, "data", tiled=True), axis=0)
+    first = lax.axis_index("data") * len(x)
+    return lax.dynamic_slice_in_dim(table, first, len(x))

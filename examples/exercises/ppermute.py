@@ -1,112 +1,88 @@
-"""Add both neighbors of every number, where some neighbors are on other devices.
+"""Take the cumulative sum of an array that is sharded over devices.
 
-Given x, float32 (m,), split over the mesh axis "rows", return y, split alike, with
-y[i] = x[i - 1] + x[i + 1]; before the first and after the last number there is zero.
-Each device may send one number to either side.
+Write the body of a `shard_map` over "data": it gets a shard and returns the shard of
+the cumulative sum of the whole array. Each device needs the total of those before it;
+three sends of one number each are enough for eight devices.
 """
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
 
-from examples.collectives.ppermute import ring, shift
 from examples.tools.traffic import sends
 
-ROWS = P("rows")
 
+def solution(x):
+    """Return the shard of the cumulative sum, float32 (k,), of the shard, (k,).
 
-def solution(x, mesh):
-    """Send the last number on and the first one back, and leave the ends without."""
-
-    def body(block):
-        n = lax.axis_size("rows")
-        before = lax.ppermute(block[-1:], "rows", shift(n))
-        after = lax.ppermute(block[:1], "rows", shift(n, -1))
-        padded = jnp.concatenate([before, block, after])
-        return padded[:-2] + padded[2:]
-
-    return jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)(x)
-
-
-def check(add_neighbors):
-    """Raise AssertionError, with what to look at, unless `add_neighbors` is right.
-
-    add_neighbors(x, mesh): float32 (24,) on eight devices to float32 (24,).
+    After the step with distance k, `running` is the total of 2 k devices: this one and
+    those before it. Devices that receive nothing get zeros, which add nothing.
     """
-    mesh = jax.make_mesh((8,), ("rows",))
+    running = x.sum()
+    for k in (1, 2, 4):
+        running += lax.ppermute(running, "data", [(d, d + k) for d in range(8 - k)])
+    return jnp.cumsum(x) + running - x.sum()
+
+
+def check(make):
+    """Raise AssertionError, with what to look at, unless `make` is right.
+
+    make(x): float32 (3,), on each of eight devices, to float32 (3,).
+    """
     numbers = np.arange(24, dtype=np.float32) * 17 % 29 + 1
-    x = jax.device_put(numbers, NamedSharding(mesh, ROWS))
-    found, padded = np.asarray(add_neighbors(x, mesh)), np.pad(numbers, 1)
-    assert found.shape == (24,), (
-        "24 numbers need 24 sums, in an array of shape (24,); "
-        f"yours has shape {found.shape}"
-    )
-    wrong = np.flatnonzero(found != padded[:-2] + padded[2:])
-    inside = wrong[wrong % 3 == 1]  # the middle one of the three on a device
-    assert not len(inside), f"the sum is wrong at {inside[0]}, between two of one block"
-    assert not len(wrong) or set(wrong) - {0, 23}, (
-        f"the sum is wrong at {wrong[0]}: nothing is beside it, yet something was added"
-    )
+
+    def body(x):
+        answer = make(x)
+        assert isinstance(answer, jax.Array) and answer.shape == (3,), (
+            "the shard of the cumulative sum should have shape (3,); "
+            f"yours has {np.shape(answer) or type(answer).__name__}"
+        )
+        return answer
+
+    with jax.set_mesh(jax.make_mesh((8,), ("data",))):
+        x = jax.device_put(numbers, P("data"))
+        mapped = jax.shard_map(body, in_specs=P("data"), out_specs=P("data"))
+        found = np.asarray(jax.jit(mapped)(x))
+        moving = sends(jax.jit(mapped).lower(x))
+    wrong = np.flatnonzero(found != np.cumsum(numbers))
     assert not len(wrong), (
-        f"the sum is wrong at {wrong[0]}, beside another device: "
-        "who sends there, and which of its numbers?"
+        f"the first wrong sum is number {wrong[0]}, on device {wrong[0] // 3}: it is "
+        f"{found[wrong[0]]:g} and should be {np.cumsum(numbers)[wrong[0]]:g}; "
+        "which devices are in it?"
     )
-    sent = sends(jax.jit(lambda x: add_neighbors(x, mesh)).lower(x))
-    assert {each.kind for each in sent} == {"collective-permute"}, (
-        f"only neighbors need to talk; this is {', '.join(each.kind for each in sent)}"
-    )
-    moved = sum(each.moved * each.times for each in sent)
-    assert moved <= 8, (
-        f"each device sends {moved} bytes; one number to either side has 8"
-    )
+    moved = sum(sent.moved * sent.times for sent in moving)
+    assert moved <= 3 * 4, f"three numbers are 12 bytes; yours sends {moved}"
 
 
-def _with(before, after):
-    """Return a solution whose pairs are `before(n)` and `after(n)`."""
-
-    def add_neighbors(x, mesh):
-        def body(block):
-            n = lax.axis_size("rows")
-            left = lax.ppermute(block[-1:], "rows", before(n))
-            right = lax.ppermute(block[:1], "rows", after(n))
-            padded = jnp.concatenate([left, block, right])
-            return padded[:-2] + padded[2:]
-
-        return jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)(x)
-
-    return add_neighbors
+def mistake_adds_its_own_only(x):
+    """Think that `cumsum` in the body goes over all devices."""
+    return jnp.cumsum(x)
 
 
-def mistake_goes_around(x, mesh):
-    """Take a ring, so that the two ends become neighbors."""
-    return _with(ring, lambda n: ring(n, -1))(x, mesh)
+def mistake_asks_one_neighbor(x):
+    """Add the total of the device before it, and forget those before that one."""
+    shift = [(d, d + 1) for d in range(7)]
+    return jnp.cumsum(x) + lax.ppermute(x.sum(), "data", shift)
 
 
-def mistake_sends_backwards(x, mesh):
-    """Read a pair as (to, from), so that each gets the numbers of the wrong side."""
-    return _with(lambda n: shift(n, -1), shift)(x, mesh)
+def mistake_goes_around(x):
+    """Send on a ring, so that the first devices add the totals of the last."""
+    running = x.sum()
+    for k in (1, 2, 4):
+        running += lax.ppermute(running, "data", [(d, (d + k) % 8) for d in range(8)])
+    return jnp.cumsum(x) + running - x.sum()
 
 
-def mistake_stays_at_home(x, mesh):
-    """Add zeros at both ends of each block, as if it were the whole array."""
-
-    def body(block):
-        padded = jnp.pad(block, 1)
-        return padded[:-2] + padded[2:]
-
-    return jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)(x)
+def mistake_counts_itself_twice(x):
+    """Leave its own total in the sum of those before."""
+    running = x.sum()
+    for k in (1, 2, 4):
+        running += lax.ppermute(running, "data", [(d, d + k) for d in range(8 - k)])
+    return jnp.cumsum(x) + running
 
 
-def mistake_sends_the_block(x, mesh):
-    """Send whole blocks to both sides, of which one number each is read."""
-
-    def body(block):
-        n = lax.axis_size("rows")
-        before = lax.ppermute(block, "rows", shift(n))
-        after = lax.ppermute(block, "rows", shift(n, -1))
-        padded = jnp.concatenate([before[-1:], block, after[:1]])
-        return padded[:-2] + padded[2:]
-
-    return jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)(x)
+def mistake_gathers_everything(x):
+    """Gather the whole array on every device, and keep three sums of it."""
+    sums = jnp.cumsum(lax.all_gather(x, "data", tiled=True))
+    return lax.dynamic_slice(sums, (3 * lax.axis_index("data"),), (3,))

@@ -1,83 +1,87 @@
-"""Take a mean over all devices when each holds another number of real entries.
+"""Take the norm of all gradients, of which some are sharded and some are replicated.
 
-Batches end somewhere: some devices hold less than a full block, and the rest of it is
-padding. Write the body of a `shard_map` over "rows" that returns the mean of all real
-entries, the same number on every device.
+Gradients are clipped by the norm of all of them together. Each device holds a shard of
+the gradient of the weights, and all of the gradient of the bias. Write the body of a
+`shard_map` over "data" that returns the norm, the same number on every device.
 """
-
-from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
 
 from examples.tools.traffic import sends
 
 
-def solution(values, real):
-    """Return the mean of the real entries: (k,) and bool (k,) give ()."""
-    total = jnp.sum(values, where=real)
-    count = jnp.sum(real, dtype=values.dtype)
-    total, count = lax.psum((total, count), "rows")
-    return total / count
+def solution(weights, bias):
+    """Return the norm: add what is sharded over the devices, and count the rest once.
+
+    float32 (k,) of the weights, sharded, and float32 (m,), replicated, give ().
+    """
+    squares = lax.psum((weights**2).sum(), "data")
+    return jnp.sqrt(squares + (bias**2).sum())
 
 
 def check(make):
     """Raise AssertionError, with what to look at, unless `make` is right.
 
-    make(values, real): float32 (k,) and bool (k,) on each device, to float32 ().
+    make(weights, bias): float32 (k,), sharded, and (m,), replicated, to float32 ().
     """
-    mesh = jax.make_mesh((8,), ("rows",))
+    for n in (2, 8):
+        mesh = jax.make_mesh((n,), ("data",))
+        weights = np.arange(3 * n, dtype=np.float32) % 5
+        bias = np.float32([1, 2, 4])
 
-    def body(values, real):
-        answer = make(values, real)
-        assert isinstance(answer, jax.Array) and answer.shape == (), (
-            "the body should return one number on each device, an array of shape (); "
-            f"yours returns {np.shape(answer) or type(answer).__name__}"
+        def body(weights, bias):
+            answer = make(weights, bias)
+            assert isinstance(answer, jax.Array) and answer.shape == (), (
+                "the norm is one number, an array of shape (); "
+                f"yours is {np.shape(answer) or type(answer).__name__}"
+            )
+            assert not jax.typeof(answer).manual_axis_type.varying, (
+                "the norm should be the same on every device; by its type, "
+                f"{jax.typeof(answer)}, it is not: who was not asked?"
+            )
+            return answer
+
+        norm = np.sqrt((weights**2).sum() + (bias**2).sum())
+        with jax.set_mesh(mesh):
+            placed = jax.device_put((weights, bias), (P("data"), P()))
+            mapped = jax.shard_map(body, in_specs=(P("data"), P()), out_specs=P())
+            found = jax.jit(mapped)(*placed)
+            moving = sends(jax.jit(mapped).lower(*placed))
+        assert np.allclose(found, norm, rtol=1e-5), (
+            f"on {n} devices the norm is {norm:.4f}, yours is {found:.4f}: "
+            "is each number of both gradients squared and counted once?"
         )
-        return answer[None]
-
-    rows = P("rows")
-    mapped = partial(jax.shard_map, mesh=mesh, in_specs=rows, out_specs=rows)
-    program = jax.jit(mapped(body, check_vma=False))
-    values = np.arange(32, dtype=np.float32) * 3 % 17
-    for counts in [(4,) * 8, (4, 4, 4, 3, 1, 0, 0, 0), (1, 0, 4, 2, 1, 0, 0, 0)]:
-        real = (np.arange(4) < np.array(counts)[:, None]).ravel()
-        placed = jax.device_put((values, real), NamedSharding(mesh, rows))
-        found = np.asarray(program(*placed))
-        assert (found == found[0]).all(), (
-            f"every device should return the same number; yours return {found}"
+        operand = sum(sent.operand for sent in moving)
+        assert operand <= 8, (
+            f"one number from each device is enough; yours puts in {operand} bytes"
         )
-        mean = values[real].sum() / real.sum()  # by a power of two: exact
-        assert found[0] == mean, (
-            f"with {counts} real entries on the devices the mean is {mean}, yours is "
-            f"{found[0]}: does each entry count once, wherever it lies?"
-        )
-    operand = sum(sent.operand for sent in sends(program.lower(*placed)))
-    assert operand <= 8, (
-        f"a sum and a count are 8 bytes a device; your devices put in {operand}"
-    )
 
 
-def mistake_takes_the_mean_of_means(values, real):
-    """Average what the devices found: one with few entries counts like a full one."""
-    count = jnp.maximum(real.sum(), 1)
-    return lax.pmean(jnp.sum(values, where=real) / count, "rows")
+def mistake_adds_everything(weights, bias):
+    """Put both under the `psum`: the bias, which all devices have, counts n times."""
+    return jnp.sqrt(lax.psum((weights**2).sum() + (bias**2).sum(), "data"))
 
 
-def mistake_counts_the_padding(values, real):
-    """Leave the padding out of the sum, and in the number to divide by."""
-    return lax.pmean(jnp.sum(values, where=real) / values.size, "rows")
+def mistake_adds_norms(weights, bias):
+    """Add the norms of the devices, which is more than the norm of all."""
+    norms = lax.psum(jnp.linalg.norm(weights), "data")
+    return norms + jnp.linalg.norm(bias)
 
 
-def mistake_keeps_its_own_mean(values, real):
-    """Think that `sum` inside the body goes over all devices."""
-    return jnp.sum(values, where=real) / jnp.maximum(real.sum(), 1)
+def mistake_takes_the_mean(weights, bias):
+    """Use `pmean`, as one does for a loss: the sum is divided by n."""
+    return jnp.sqrt(lax.pmean((weights**2).sum(), "data") + (bias**2).sum())
 
 
-def mistake_brings_everything_everywhere(values, real):
-    """Gather all entries first, so that the mean is an ordinary one."""
-    values, real = lax.all_gather((values, real), "rows")
-    return jnp.sum(values, where=real) / jnp.sum(real, dtype=values.dtype)
+def mistake_asks_nobody(weights, bias):
+    """Think that `sum` in the body goes over all devices."""
+    return jnp.sqrt((weights**2).sum() + (bias**2).sum())
+
+
+def mistake_gathers_the_gradient(weights, bias):
+    """Bring all shards together first, so that the norm is an ordinary one."""
+    everything = lax.all_gather(weights, "data", tiled=True, to="invarying")
+    return jnp.sqrt((everything**2).sum() + (bias**2).sum())
