@@ -11,7 +11,7 @@ author = "The authors of One Function, Many Devices"
 project_copyright = "2026, " + author
 
 extensions = [
-    "book",  # first: while it looks for the hardware, the others load
+    "book.extension",  # first: while it looks for the hardware, the others load
     "myst_nb",
     "sphinx_design",
 ]

@@ -251,6 +251,18 @@ def questions_are_unique(book: house.Book) -> list[str]:
     return found
 
 
+def questions_are_collected(book: house.Book) -> list[str]:
+    """What a page declares is listed on `evidence/questions`, with its chapter."""
+    if "evidence/questions" not in book.page_names:
+        return []
+    lists = [f for f in book.page("evidence/questions").fences if f.name == "questions"]
+    listed = {fence.argument for fence in lists}
+    pages = [page for page in map(book.page, book.page_names) if page.answers]
+    missing = {page.name.split("/")[0] for page in pages} - listed
+    where = "docs/evidence/questions.md:1"
+    return [f"{where}: it lacks ```{{questions}} {name}```" for name in sorted(missing)]
+
+
 def first_uses_lead_to_the_words(book: house.Book) -> list[str]:
     """Where a page first uses a word of `words.md`, a link leads there."""
     words = book.root / "docs" / "words.md"
@@ -285,4 +297,9 @@ def _says(text: str, term: str) -> bool:
     return bool(re.search(rf"(?<![\w-]){re.escape(term)}(?![\w-])", bare))
 
 
-BOOK_RULES = (headings_are_unique, questions_are_unique, first_uses_lead_to_the_words)
+BOOK_RULES = (
+    headings_are_unique,
+    questions_are_unique,
+    questions_are_collected,
+    first_uses_lead_to_the_words,
+)

@@ -6,8 +6,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
+from book.imports import parsed
 from book.markdown import Fence
 
 DISPLAY_TAGS = frozenset(
@@ -60,10 +62,10 @@ class Cell:
         """Whether it is a lesson, whose code can be read, perhaps after unfolding."""
         return not self.check and not self.tags & {"remove-input", "remove-cell"}
 
-    @property
+    @cached_property
     def assertions(self) -> int:
         """How much it holds: `assert` statements, `assert_...` calls, and an error."""
-        nodes = [*ast.walk(ast.parse(self.source))]
+        nodes = [*ast.walk(parsed(self.source))]
         held = sum(isinstance(node, ast.Assert) for node in nodes)
         calls = [node.func for node in nodes if isinstance(node, ast.Call)]
         names = [getattr(f, "attr", getattr(f, "id", "")) for f in calls]

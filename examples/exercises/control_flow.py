@@ -1,7 +1,7 @@
 """Divide where it is allowed: one over `x`, zero at zero, and a gradient that survives.
 
 Given one number `x`, float32 (), return 1 / x, and 0 where `x` is 0.  The function is
-mapped over a batch, jitted, and differentiated in every lane: the derivative is
+mapped over a batch, jitted, and differentiated for every example: the derivative is
 -1 / x**2, and 0 where `x` is 0.
 """
 
@@ -26,10 +26,10 @@ def check(make):
     try:
         found = jax.jit(jax.vmap(make))(NUMBERS)
     except jax.errors.TracerBoolConversionError as error:
-        message = "Python asks all lanes for one truth; choose for each lane instead"
+        message = "Python asks all examples for one truth; select for each instead"
         raise AssertionError(message) from error
     except TypeError as error:
-        message = f"each lane returns one number; yours: {error}"
+        message = f"each example returns one number; yours: {error}"
         raise AssertionError(message.splitlines()[0]) from error
     assert np.shape(found) == NUMBERS.shape, (
         f"six numbers have six inverses, (6,); yours have shape {np.shape(found)}"

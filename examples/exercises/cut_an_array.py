@@ -1,7 +1,7 @@
 """Say where a device's piece begins and ends, without making the piece.
 
 Given the shape of an array, the mesh's shape `{name: length}`, a spec with an entry for
-each axis, and the place of one device, return a tuple of slices with whole numbers:
+each axis, and the position of one device, return a tuple of slices with whole numbers:
 `array[slices]` is what that device holds.
 """
 
@@ -13,14 +13,14 @@ from jax.sharding import NamedSharding
 from examples.mesh.cut_an_array import names
 
 SPECS = (
-    *(P("rows", None), P(None, "inner"), P("rows", "inner"), P("inner", "rows")),
-    *(P(("rows", "inner"), None), P(("inner", "rows"), None), P(None, None)),
+    *(P("data", None), P(None, "model"), P("data", "model"), P("model", "data")),
+    *(P(("data", "model"), None), P(("model", "data"), None), P(None, None)),
 )
 
 
-def solution(shape, mesh_shape, spec, place):
+def solution(shape, mesh_shape, spec, position):
     """Narrow each axis once for each name that cuts it."""
-    mine = dict(zip(mesh_shape, place, strict=True))
+    mine = dict(zip(mesh_shape, position, strict=True))
     slices = []
     for length, entry in zip(shape, spec, strict=True):
         start = 0
@@ -34,20 +34,20 @@ def solution(shape, mesh_shape, spec, place):
 def check(make):
     """Raise AssertionError, with what to look at, unless `make` is right.
 
-    make(shape, mesh_shape, spec, place): a tuple of slices, one for each axis.
+    make(shape, mesh_shape, spec, position): a tuple of slices, one for each axis.
     """
     shape = 16, 8
     for sizes in (2, 4), (4, 2):
-        mesh = jax.make_mesh(sizes, ("rows", "inner"))
+        mesh = jax.make_mesh(sizes, ("data", "model"))
         for spec in SPECS:
             expected = NamedSharding(mesh, spec).devices_indices_map(shape)
-            for place in np.ndindex(sizes):
-                found = make(shape, dict(mesh.shape), spec, place)
-                what = f"{spec} on a mesh of {sizes}, the device at {place}"
+            for position in np.ndindex(sizes):
+                found = make(shape, dict(mesh.shape), spec, position)
+                what = f"{spec} on a mesh of {sizes}, the device at {position}"
                 assert isinstance(found, tuple) and len(found) == 2, (
                     f"two axes need a tuple of two slices; for {what} yours is {found}"
                 )
-                wanted = expected[mesh.devices[place]]
+                wanted = expected[mesh.devices[position]]
                 for axis, (mine, due) in enumerate(zip(found, wanted, strict=True)):
                     begin, end, _ = due.indices(shape[axis])
                     assert mine == slice(begin, end), (
@@ -56,24 +56,24 @@ def check(make):
                     )
 
 
-def mistake_reads_the_tuple_backwards(shape, mesh_shape, spec, place):
+def mistake_reads_the_tuple_backwards(shape, mesh_shape, spec, position):
     """Take it that the last name of a tuple cuts first."""
     turned = P(*(names(entry)[::-1] or None for entry in spec))
-    return solution(shape, mesh_shape, turned, place)
+    return solution(shape, mesh_shape, turned, position)
 
 
-def mistake_takes_names_in_the_order_of_the_mesh(shape, mesh_shape, spec, place):
+def mistake_takes_names_in_the_order_of_the_mesh(shape, mesh_shape, spec, position):
     """Take it that a tuple is a set, and that the mesh says the order."""
     known = list(mesh_shape)
     sets = (tuple(sorted(names(entry), key=known.index)) for entry in spec)
-    return solution(shape, mesh_shape, P(*(entry or None for entry in sets)), place)
+    return solution(shape, mesh_shape, P(*(entry or None for entry in sets)), position)
 
 
-def mistake_pairs_axes_with_places(shape, mesh_shape, spec, place):
+def mistake_pairs_axes_with_places(shape, mesh_shape, spec, position):
     """Take it that axis 0 of the array goes with axis 0 of the mesh, by position."""
     slices = []
     for length, count, k, entry in zip(
-        shape, mesh_shape.values(), place, spec, strict=True
+        shape, mesh_shape.values(), position, spec, strict=True
     ):
         piece = length // count if entry else length
         start = piece * k if entry else 0

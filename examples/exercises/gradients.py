@@ -1,10 +1,7 @@
-"""Clip the gradient of each example, then average: the first half of private training.
+"""Compute how far a network is from the heat equation, at many points at once.
 
-Given parameters {"w": (n,), "b": ()}, inputs (m, n), targets (m,) and a limit, return
-the mean over the examples of their gradients, each one first scaled down to a norm of
-`limit` where it is longer. The norm is taken over all parameters together.
-
-Source: Abadi et al., "Deep Learning with Differential Privacy", 2016, algorithm 1.
+Given `u(params, t, x)`, which takes one time and one place and returns one temperature,
+and times and places `(n,)`, return du/dt - d2u/dx2 at each point, `(n,)`.
 """
 
 import jax
@@ -12,83 +9,80 @@ import jax.numpy as jnp
 import numpy as np
 
 
-def loss(params, x, y):
-    """Return half of the squared error of one example: (n,) and () give ()."""
-    return (x @ params["w"] + params["b"] - y) ** 2 / 2
+def solution(u, params, t, x):
+    """Return the residual of the heat equation at each of n points, `(n,)`."""
 
+    def residual(t, x):  # at one point
+        u_t = jax.grad(u, argnums=1)(params, t, x)
+        u_xx = jax.grad(jax.grad(u, argnums=2), argnums=2)(params, t, x)
+        return u_t - u_xx
 
-def clipped(params, x, y, limit):
-    """Return the gradient of one example, no longer than `limit`."""
-    gradient = jax.grad(loss)(params, x, y)
-    norm = jnp.sqrt(sum(jnp.vdot(leaf, leaf) for leaf in jax.tree.leaves(gradient)))
-    factor = limit / jnp.maximum(norm, limit)
-    return jax.tree.map(lambda leaf: factor * leaf, gradient)
-
-
-def solution(params, x, y, limit):
-    """Return the mean of the clipped gradients."""
-    each = jax.vmap(clipped, in_axes=(None, 0, 0, None))(params, x, y, limit)
-    return jax.tree.map(lambda leaf: leaf.mean(axis=0), each)
+    return jax.vmap(residual)(t, x)
 
 
 def check(make):
     """Raise AssertionError, with what to look at, unless `make` is right.
 
-    make(params, x, y, limit): a dictionary of the shapes of `params`.
+    make(u, params, t, x): a function, a dict, `(n,)` and `(n,)`, to `(n,)`.
     """
-    params = {"w": jnp.zeros(2), "b": jnp.zeros(())}
-    x = jnp.array([[2.0, 2.0], [-2.0, 2.0], [2.0, -2.0], [-2.0, -2.0]])
-    for what, y in (
-        ("where no gradient is longer than the limit", [1, -1, 1, 1]),
-        ("where one gradient is twice as long as the limit", [1, -1, 2, 1]),
-        ("where long gradients point in opposite directions", [4, 4, 4, 4]),
-        ("where one gradient is shorter than the limit", [0.5, 1, 1, 1]),
-        ("where one gradient is zero", [0, 4, 1, 2]),
-    ):
-        found = make(params, x, jnp.float32(y), 3.0)
-        assert isinstance(found, dict) and found.keys() == params.keys(), (
-            f"a gradient for w and one for b are due; yours is {found}"
+
+    def u(params, t, x):
+        assert np.shape(t) == np.shape(x) == (), (
+            f"u takes one time and one place; yours gave it shapes "
+            f"{np.shape(t)} and {np.shape(x)}"
         )
-        away = np.float32(y)  # that far off; the gradient is 3 times as long
-        factors = -away * 3 / np.maximum(3 * abs(away), 3) / 4
-        expected = {"w": factors @ np.asarray(x), "b": factors.sum()}
-        for name, value in expected.items():
-            assert np.array_equal(found[name], value), (
-                f"{what}, the mean for {name} is {value.tolist()}; "
-                f"yours is {np.asarray(found[name]).tolist()}"
-            )
+        return params["a"] * t**2 * x**3 + params["b"] @ jnp.stack([t, x])
+
+    params = {"a": jnp.float32(2), "b": jnp.array([3.0, 5.0])}
+    t, x = jnp.array([1.0, 2.0, 0.0, 3.0]), jnp.array([1.0, -1.0, 2.0, 1.0])
+    try:
+        found = make(u, params, t, x)
+    except (TypeError, ValueError) as error:
+        first_line = str(error).splitlines()[0]
+        raise AssertionError(f"JAX could not map or derive it: {first_line}") from None
+    assert np.shape(found) == (4,), (
+        f"four points have one residual for each point, in an array of shape (4,); "
+        f"yours returned {found if found is ... else np.shape(found)}"
+    )
+    u_t, u_xx = 4 * t * x**3 + 3, 12 * t**2 * x
+    assert np.array_equal(found, u_t - u_xx), (
+        f"at these points du/dt is {u_t.tolist()} and d2u/dx2 is {u_xx.tolist()}; "
+        f"your differences are {np.asarray(found).tolist()}"
+    )
 
 
-def mistake_clips_the_mean(params, x, y, limit):
-    """Take the gradient of the mean, which is one call of `grad`, and clip that."""
+def mistake_counts_arguments_from_t(u, params, t, x):
+    """Take `t` for argument 0, as in the mathematics: `params` comes before it."""
 
-    def mean_loss(p):
-        return jax.vmap(loss, in_axes=(None, 0, 0))(p, x, y).mean()
+    def residual(t, x):
+        u_t = jax.grad(u, argnums=0)(params, t, x)["a"]
+        return u_t - jax.grad(jax.grad(u, argnums=1), argnums=1)(params, t, x)
 
-    gradient = jax.grad(mean_loss)(params)
-    norm = jnp.sqrt(sum(jnp.vdot(leaf, leaf) for leaf in jax.tree.leaves(gradient)))
-    return jax.tree.map(lambda leaf: leaf * limit / jnp.maximum(norm, limit), gradient)
-
-
-def mistake_clips_each_parameter(params, x, y, limit):
-    """Clip w and b on their own: inside `tree.map` each leaf has a norm, too."""
-
-    def one(x, y):
-        gradient = jax.grad(loss)(params, x, y)
-        norms = jax.tree.map(lambda leaf: jnp.sqrt(jnp.vdot(leaf, leaf)), gradient)
-        return jax.tree.map(
-            lambda leaf, norm: leaf * limit / jnp.maximum(norm, limit), gradient, norms
-        )
-
-    return jax.tree.map(lambda leaf: leaf.mean(axis=0), jax.vmap(one)(x, y))
+    return jax.vmap(residual)(t, x)
 
 
-def mistake_divides_by_the_norm(params, x, y, limit):
-    """Scale every gradient to the limit, short ones and zero ones as well."""
+def mistake_squares_the_slope(u, params, t, x):
+    """Read the second derivative as the first one, squared."""
 
-    def one(x, y):
-        gradient = jax.grad(loss)(params, x, y)
-        norm = jnp.sqrt(sum(jnp.vdot(leaf, leaf) for leaf in jax.tree.leaves(gradient)))
-        return jax.tree.map(lambda leaf: leaf * limit / norm, gradient)
+    def residual(t, x):
+        u_t, u_x = jax.grad(u, argnums=(1, 2))(params, t, x)
+        return u_t - u_x**2
 
-    return jax.tree.map(lambda leaf: leaf.mean(axis=0), jax.vmap(one)(x, y))
+    return jax.vmap(residual)(t, x)
+
+
+def mistake_maps_the_parameters(u, params, t, x):
+    """Map every argument, and so look for an axis of points in the parameters."""
+
+    def residual(params, t, x):
+        u_t = jax.grad(u, argnums=1)(params, t, x)
+        return u_t - jax.grad(jax.grad(u, argnums=2), argnums=2)(params, t, x)
+
+    return jax.vmap(residual)(params, t, x)
+
+
+def mistake_differentiates_the_batch(u, params, t, x):
+    """Map first and take Jacobians then: each temperature by each point's place."""
+    mapped = jax.vmap(u, in_axes=(None, 0, 0))
+    u_t = jax.jacfwd(mapped, argnums=1)(params, t, x)
+    return u_t - jax.jacfwd(jax.jacfwd(mapped, argnums=2), argnums=2)(params, t, x)

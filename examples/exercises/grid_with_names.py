@@ -1,23 +1,21 @@
-"""Name the axes of a grid so that one of them never leaves a machine.
+"""Arrange the devices so that one axis of the mesh never leaves a machine.
 
-The devices come machine by machine: the first four are in one machine, the last four in
-another. Return a mesh of them, `{"rows": 4, "inner": 2}` with Explicit axes, in which
-the devices along "rows" are always in one machine.
+The list of eight devices alternates between two machines: the first, the third and so
+on are in one, the others in the other. Return a mesh of them, two along "data" and four
+along "model", with Explicit axes, in which the devices along "model" share a machine.
 """
 
 import jax
 import numpy as np
 from jax.sharding import AxisType, Mesh
 
-from examples.mesh.grid_with_names import lines
-
 EXPLICIT = (AxisType.Explicit,) * 2
 
 
 def solution(devices):
-    """Return a mesh whose lines along "rows" are the machines: names, not places."""
-    machines = np.array(devices).reshape(2, 4)
-    return Mesh(machines, ("inner", "rows"), axis_types=EXPLICIT)
+    """Return a mesh with a machine in each row: the list by columns."""
+    machines = np.array(devices).reshape(4, 2).T
+    return Mesh(machines, ("data", "model"), axis_types=EXPLICIT)
 
 
 def check(make):
@@ -29,37 +27,42 @@ def check(make):
     for given in (devices, devices[::2] + devices[1::2]):
         mesh = make(given)
         assert isinstance(mesh, Mesh), f"a jax.sharding.Mesh is due, not {type(mesh)}"
-        assert dict(mesh.shape) == {"rows": 4, "inner": 2}, (
-            f"four devices along rows and two along inner; yours has {dict(mesh.shape)}"
+        assert dict(mesh.shape) == {"data": 2, "model": 4}, (
+            f"two devices along data and four along model; yours has {dict(mesh.shape)}"
         )
         assert mesh.axis_types == EXPLICIT, (
             f"both axes are to be Explicit; yours are {mesh.axis_types}"
         )
         assert set(mesh.devices.flat) == set(given), "each device has one place"
-        for line in lines(mesh, "rows"):
+        axis = mesh.axis_names.index("model")
+        for line in np.moveaxis(mesh.devices, axis, -1):
             places = [given.index(device) for device in line]
-            machines = {place // 4 for place in places}
-            assert len(machines) == 1, (
-                f"devices {places} of the list lie along rows, in both machines"
+            assert len({place % 2 for place in places}) == 1, (
+                f"devices {places} of the list are along model, in both machines"
             )
 
 
-def mistake_takes_rows_first(devices):
-    """Write the sizes in the order they are asked for, and fill the grid in order."""
-    return Mesh(np.array(devices).reshape(4, 2), ("rows", "inner"), EXPLICIT)
+def mistake_fills_rows_in_order(devices):
+    """Take it that neighbors in the list share a machine."""
+    return Mesh(np.array(devices).reshape(2, 4), ("data", "model"), EXPLICIT)
 
 
-def mistake_calls_machines_rows(devices):
-    """Make a row of each machine, and call the axis that counts them "rows"."""
-    return Mesh(np.array(devices).reshape(2, 4), ("rows", "inner"), EXPLICIT)
+def mistake_leaves_it_to_make_mesh(devices):
+    """Take it that `make_mesh` knows which device is in which machine."""
+    return jax.make_mesh((2, 4), ("data", "model"), devices=devices)
+
+
+def mistake_swaps_the_names(devices):
+    """Put a machine in each column, and call the columns "data"."""
+    return Mesh(np.array(devices).reshape(4, 2), ("data", "model"), EXPLICIT)
 
 
 def mistake_forgets_the_types(devices):
     """Take it that `Mesh` makes Explicit axes, as `make_mesh` does."""
-    return Mesh(np.array(devices).reshape(2, 4), ("inner", "rows"))
+    return Mesh(np.array(devices).reshape(4, 2).T, ("data", "model"))
 
 
 def mistake_lists_devices_itself(devices):
-    """Take it that the machines are those of `jax.devices()`, in that order."""
+    """Take it that the list is that of `jax.devices()`, in that order."""
     found = sorted(devices, key=lambda device: device.id)
-    return Mesh(np.array(found).reshape(2, 4), ("inner", "rows"), EXPLICIT)
+    return Mesh(np.array(found).reshape(4, 2).T, ("data", "model"), EXPLICIT)

@@ -1,8 +1,8 @@
 """Take a gradient within a limit of memory, and change none of its numbers.
 
-Given weights, rows (1000, 16) and `network`, return the gradient by the weights of the
-sum of all answers, as `vmap` and `grad` give it, with at most 4 MB of temporaries:
-less than what all the rows have on the way, 8 MB.
+Given params, xs, float32 (500, 16), and ys, (500, 10), return the gradient of the sum
+of all losses with respect to params, with at most 4 MB of temporaries: half of what the
+hidden activations of all examples take.
 """
 
 import jax
@@ -11,81 +11,93 @@ import numpy as np
 from jax import lax
 
 from examples.tools.text import bytes_text
-from examples.vmap.memory import network, numbers, temporaries
+from examples.vmap.memory import temporaries
 
 LIMIT = 4_000_000  # bytes
 
 
-def total(weights, rows):
-    """Return the sum of all answers, (), with all rows at once."""
-    return jax.vmap(network, in_axes=(None, 0))(weights, rows).sum()
+def loss(params, x, y):
+    """Return the squared error of one example, (), by way of 4096 hidden numbers."""
+    hidden = jax.nn.relu(x @ params["w1"])
+    return ((hidden @ params["w2"] - y) ** 2).sum()
 
 
-def solution(weights, rows):
-    """Return its gradient: 64 rows at once, and what they had on the way made anew."""
-
-    def in_batches(weights):
-        def row_answer(row):
-            return jax.checkpoint(network)(weights, row)
-
-        return lax.map(row_answer, rows, batch_size=64).sum()
-
-    return jax.grad(in_batches)(weights)
+def total(params, xs, ys):
+    """Return the sum of all losses, (), with all examples at once."""
+    return jax.vmap(loss, in_axes=(None, 0, 0))(params, xs, ys).sum()
 
 
-def check(make):
-    """Raise AssertionError, with what to look at, unless `make` is right.
+def solution(params, xs, ys):
+    """Return its gradient: 50 examples at a time, whose residuals are recomputed."""
 
-    make(weights, rows): (16, 2048) and (2048, 16), (1000, 16) to a pair like weights.
+    def in_chunks(params):
+        def loss_of(example):
+            return jax.checkpoint(loss)(params, *example)
+
+        return lax.map(loss_of, (xs, ys), batch_size=50).sum()
+
+    return jax.grad(in_chunks)(params)
+
+
+def check(gradient):
+    """Raise AssertionError, with what to look at, unless `gradient` is right.
+
+    gradient(params, xs, ys): to a dict like params.
     """
-    weights, rows = numbers(1000)
-    expected = jax.grad(total)(weights, rows)
-    found = jax.tree.leaves(make(weights, rows))
-    shapes = [np.shape(leaf) for leaf in found]
-    assert shapes == [leaf.shape for leaf in weights], (
-        f"a gradient has the shapes of the weights, (16, 2048) and (2048, 16); "
-        f"yours has {shapes}"
+    rng = np.random.default_rng(0)
+    params = {"w1": rng.normal(size=(16, 4096)), "w2": rng.normal(size=(4096, 10))}
+    params = {name: jnp.float32(value / 8) for name, value in params.items()}
+    xs, ys = jnp.float32(rng.normal(size=(500, 16))), jnp.ones((500, 10))
+    found = gradient(params, xs, ys)
+    shapes = (
+        {k: np.shape(v) for k, v in found.items()} if hasattr(found, "items") else {}
     )
-    assert all(map(np.array_equal, found, expected)), (
-        "the numbers differ from those of grad and vmap: is every row in the sum, once?"
+    assert shapes == {k: v.shape for k, v in params.items()}, (
+        f"a gradient is a dict of shapes like those of params; yours: {shapes or found}"
     )
-    held = temporaries(make, weights, rows)
+    expected = jax.jit(jax.grad(total))(params, xs, ys)
+    assert all(
+        np.allclose(found[k], expected[k], rtol=1e-4, atol=1e-3) for k in params
+    ), (
+        "the numbers differ from those of grad and vmap: is every example in the sum, "
+        "once?"
+    )
+    held = temporaries(gradient, params, xs, ys)
     assert held <= LIMIT, (
         f"the temporaries take {bytes_text(held)}, {bytes_text(LIMIT)} is the limit: "
-        "how many rows are on the way at once, and what is kept for the way back?"
+        "how many examples are computed at once, and whose residuals are kept?"
     )
 
 
-def mistake_checkpoints_all_rows(weights, rows):
-    """Think that `checkpoint` saves memory wherever it stands: all rows come anew."""
+def mistake_checkpoints_all_examples(params, xs, ys):
+    """Think that `checkpoint` saves memory wherever it stands: all come at once."""
 
-    def at_once(weights):
-        return jax.vmap(jax.checkpoint(network), in_axes=(None, 0))(weights, rows).sum()
+    def at_once(params):
+        losses = jax.vmap(jax.checkpoint(loss), in_axes=(None, 0, 0))
+        return losses(params, xs, ys).sum()
 
-    return jax.grad(at_once)(weights)
-
-
-def mistake_keeps_every_batch(weights, rows):
-    """Trust the batches: what each had on the way is kept for the way back."""
-
-    def in_batches(weights):
-        return lax.map(lambda row: network(weights, row), rows, batch_size=64).sum()
-
-    return jax.grad(in_batches)(weights)
+    return jax.grad(at_once)(params)
 
 
-def mistake_checkpoints_the_loop(weights, rows):
-    """Put `checkpoint` around the whole loop: it comes anew as one, and keeps all."""
+def mistake_keeps_every_chunk(params, xs, ys):
+    """Trust the chunks: the residuals of each are kept for the backward pass."""
 
-    @jax.checkpoint
-    def in_batches(weights):
-        return lax.map(lambda row: network(weights, row), rows, batch_size=64).sum()
+    def in_chunks(params):
+        examples = xs, ys
+        return lax.map(lambda e: loss(params, *e), examples, batch_size=50).sum()
 
-    return jax.grad(in_batches)(weights)
+    return jax.grad(in_chunks)(params)
 
 
-def mistake_drops_the_rest(weights, rows):
-    """Fold rows into whole batches, and forget those that are left over."""
-    batches = rows[: len(rows) // 64 * 64].reshape(-1, 64, rows.shape[1])
-    slopes = lax.map(lambda batch: jax.grad(total)(weights, batch), batches)
+def mistake_drops_the_rest(params, xs, ys):
+    """Fold the batch into whole chunks of 64, and forget those that are left over."""
+    chunks = xs[:448].reshape(-1, 64, 16), ys[:448].reshape(-1, 64)
+    slopes = lax.map(lambda chunk: jax.grad(total)(params, *chunk), chunks)
+    return jax.tree.map(lambda slope: jnp.sum(slope, axis=0), slopes)
+
+
+def mistake_keeps_all_sums(params, xs, ys):
+    """Take the gradient of each chunk, and stack them all before adding them."""
+    chunks = xs.reshape(-1, 5, 16), ys.reshape(-1, 5)
+    slopes = lax.map(lambda chunk: jax.grad(total)(params, *chunk), chunks)
     return jax.tree.map(lambda slope: jnp.sum(slope, axis=0), slopes)

@@ -1,28 +1,26 @@
-"""Give a body its specs: it is written, and right for one way to cut and join.
+"""Find the specs of a function that is written: a weighted mean of sharded rows.
 
-`center` takes a table and a weight for each row. The devices are a grid of four along
-"rows" and two along "inner"; the table is to be cut along both its axes.
+`center` takes a table and a weight for each row. The mesh has four devices along "data"
+and two along "model"; the table is to be sharded along both its axes.
 """
 
 import jax
 import numpy as np
 from jax import P, lax
 
-from examples.shard_map.specs import is_spec, put
-
-TILES = P("rows", "inner")
+TILES = P("data", "model")
 
 
 def center(table, weight):
     """Return the weighted mean of the rows, and the table without it: (k,), (n, k)."""
-    total = lax.psum(weight.sum(), "rows")
-    mean = lax.psum(weight @ table, "rows") / total
+    total = lax.psum(weight.sum(), "data")
+    mean = lax.psum(weight @ table, "data") / total
     return {"mean": mean, "centered": table - mean}
 
 
 def solution():
     """Return the in_specs and the out_specs of `center`."""
-    return (TILES, P("rows")), {"mean": P("inner"), "centered": TILES}
+    return (TILES, P("data")), {"mean": P("model"), "centered": TILES}
 
 
 def check(make):
@@ -35,10 +33,10 @@ def check(make):
         f"make() returns two things, in_specs and out_specs; yours returns {made}"
     )
     in_specs, out_specs = made
-    assert all(map(is_spec, jax.tree.leaves(made, is_leaf=is_spec))), (
+    assert all(isinstance(leaf, P) for leaf in jax.tree.leaves(made)), (
         f"in_specs and out_specs are made of P; yours are {in_specs} and {out_specs}"
     )
-    grid = jax.make_mesh((4, 2), ("rows", "inner"))
+    mesh = jax.make_mesh((4, 2), ("data", "model"))
     table = np.arange(48, dtype=np.float32).reshape(8, 6) % 7
     weight = np.array([1, 2, 0, 1, 1, 0, 2, 1], np.float32)  # they add up to eight
     each = in_specs if isinstance(in_specs, tuple) else (in_specs, in_specs)
@@ -49,44 +47,45 @@ def check(make):
     mean = weight @ table / weight.sum()
     expected = {"mean": mean, "centered": table - mean}
     try:
-        args = put((table, weight), grid, in_specs)
-        specs = {"in_specs": in_specs, "out_specs": out_specs}
-        found = jax.jit(jax.shard_map(center, mesh=grid, **specs))(*args)
+        with jax.set_mesh(mesh):
+            args = jax.device_put((table, weight), in_specs)
+            mapped = jax.shard_map(center, in_specs=in_specs, out_specs=out_specs)
+            found = jax.jit(mapped)(*args)
     except (ValueError, TypeError) as error:
         said = " ".join(str(error).split())
         raise AssertionError(f"with these specs JAX says: {said}") from None
     for name, answer in expected.items():
         assert found[name].shape == answer.shape, (
-            f"{name} has shape {answer.shape}; your out_specs join it to "
-            f"{found[name].shape}: is it alike along an axis it is joined by?"
+            f"{name} has shape {answer.shape}; your out_specs make it "
+            f"{found[name].shape}: is it equal along an axis that they name?"
         )
         assert np.array_equal(found[name], answer), f"the numbers of {name} are wrong"
     assert args[0].sharding.spec == TILES, (
-        f"the table is to be cut along both its axes, into blocks of (2, 3); yours are "
-        f"{args[0].sharding.shard_shape(table.shape)}"
+        f"the table is to be sharded along both its axes, into shards of "
+        f"(2, 3); yours are {args[0].sharding.shard_shape(table.shape)}"
     )
 
 
-def mistake_forgets_inner():
-    """Cut the rows, and leave every device all columns: right, but not as asked."""
-    return (P("rows"), P("rows")), {"mean": P(), "centered": P("rows")}
+def mistake_forgets_model():
+    """Shard the rows, and give every device all columns: right, but not as asked."""
+    return (P("data"), P("data")), {"mean": P(), "centered": P("data")}
 
 
 def mistake_promises_one_mean():
     """Think that a mean is one for all: the devices on the right have other columns."""
-    return (TILES, P("rows")), {"mean": P(), "centered": TILES}
+    return (TILES, P("data")), {"mean": P(), "centered": TILES}
 
 
-def mistake_cuts_weights_like_the_table():
+def mistake_shards_weights_like_the_table():
     """Give the weights, which have one axis, the spec of the table, which has two."""
-    return (TILES, TILES), {"mean": P("inner"), "centered": TILES}
+    return (TILES, TILES), {"mean": P("model"), "centered": TILES}
 
 
 def mistake_deals_weights_to_all():
-    """Cut the weights over all eight devices: a block has weights for half its rows."""
-    return (TILES, P(("rows", "inner"))), {"mean": P("inner"), "centered": TILES}
+    """Shard the weights over all eight devices: a shard lacks half of its own."""
+    return (TILES, P(("data", "model"))), {"mean": P("model"), "centered": TILES}
 
 
-def mistake_joins_the_mean_by_rows():
-    """Join the mean by the axis that it was summed over: it comes four times."""
-    return (TILES, P("rows")), {"mean": P(("rows", "inner")), "centered": TILES}
+def mistake_concatenates_the_mean():
+    """Concatenate the mean along the axis of its sum: it comes four times."""
+    return (TILES, P("data")), {"mean": P(("data", "model")), "centered": TILES}

@@ -2,14 +2,13 @@
 
 Given rows (m, n) and weights (n, n), return `row @ weights @ row` for every row, (m,).
 The program may hold no loop, no more dot products than one row needs, and no
-array larger than `rows`; rows that live on eight devices get their answers there.
+array larger than `rows`; rows sharded over eight devices give sharded answers.
 """
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
-from jax.sharding import NamedSharding
 
 from examples.vmap.what_it_does import equations
 
@@ -51,10 +50,10 @@ def check(make):
         "does every row meet every other row?"
     )
 
-    mesh = jax.make_mesh((8,), ("rows",))
-    placed = jax.device_put(rows, NamedSharding(mesh, P("rows")))
-    assert make(placed, weights).sharding.spec == P("rows"), (
-        "the rows lived on eight devices, the answers do not"
+    with jax.set_mesh(jax.make_mesh((8,), ("data",))):
+        found = make(jax.device_put(rows, P("data")), jax.device_put(weights, P()))
+    assert jax.typeof(found).sharding.spec == P("data"), (
+        "the rows were sharded over eight devices, the answers are not"
     )
 
 

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax import P, lax
 from jax.sharding import NamedSharding
 
-ROWS = P("rows")  # cut along the first axis, one piece for each device
+ROWS = P("rows")  # sharded along the first axis
 
 
 class Facts(NamedTuple):
@@ -107,39 +107,27 @@ def lower(mesh):
 
 
 def main():
-    """Compare a loop, `lax.map` and `vmap`, then spread the batch over eight devices.
+    """Compare a loop, `lax.map` and `vmap`, and `vmap` with a function for a batch.
 
     >>> main()
-    (16, 5) and (16, 5) give (16,)
-    vmap calls the function once: True
-    vmap has one dot_general and no scan: True
+    loop: 16 calls, 16 dot_generals, 0 scans
+    lax.map: 1 calls, 1 dot_generals, 1 scans
+    vmap: 1 calls, 1 dot_generals, 0 scans
     vmap compiles to the program batched by hand: True
-    eight devices hold the answer: True
     """
     x, y = batch()
-    expected = reference(dot)(x, y)
-    print(f"{x.shape} and {y.shape} give {expected.shape}")
-    for answer in (one_by_one(dot)(x, y), jax.vmap(dot)(x, y), by_hand(x, y)):
-        assert (answer == expected).all()
-
-    found = facts(jax.vmap, dot, x, y)
+    for name, way in {
+        "loop": reference,
+        "lax.map": one_by_one,
+        "vmap": jax.vmap,
+    }.items():
+        assert (way(dot)(x, y) == by_hand(x, y)).all(), name
+        calls, dots, scans, _ = facts(way, dot, x, y)
+        print(f"{name}: {calls} calls, {dots} dot_generals, {scans} scans")
     same = normalized_hlo(jax.vmap(dot), x, y) == normalized_hlo(by_hand, x, y)
-    mesh = jax.make_mesh((8,), ("rows",))
-    spread = jax.jit(jax.vmap(dot))(*jax.device_put((x, y), NamedSharding(mesh, ROWS)))
-    claims = {
-        "vmap calls the function once": found.calls == 1,
-        "vmap has one dot_general and no scan": found[1:3] == (1, 0),
-        "vmap compiles to the program batched by hand": same,
-        "eight devices hold the answer": spread.sharding.device_set
-        == set(jax.devices()),
-    }
-    for claim, holds in claims.items():
-        assert holds, claim
-        print(f"{claim}: {holds}")
-    assert (jax.device_get(spread) == jax.device_get(expected)).all()
+    assert same
+    print(f"vmap compiles to the program batched by hand: {same}")
 
 
 if __name__ == "__main__":
-    jax.config.update("jax_platforms", "cpu")
-    jax.config.update("jax_num_cpu_devices", 8)
     main()

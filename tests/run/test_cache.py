@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from book.imports import imported
 from book.pages import Cell, Page
 from book.run.cache import Cache, Entry
 from book.targets import Hardware, Target
@@ -72,6 +73,42 @@ def test_a_changed_example_runs_the_pages_that_import_it_however_indirectly(buil
     again(built)
     assert built.executed() == {"uses"}
     assert "value 2" in built.text("uses")
+
+
+def test_a_change_of_the_engine_runs_nothing_unless_it_draws():
+    docs = Path(__file__).parents[2] / "docs"
+    found = imported("from book.draw import shards", (docs,))
+    rooms = {path.relative_to(docs / "book").parts[0] for path in found}
+    assert rooms == {"__init__.py", "draw"}
+
+
+INDENTED = """
+def function():
+    try:
+        {0}
+    except ImportError:
+        {1}
+    else:
+        {2}
+    finally:
+        {3}
+    match 1:
+        case 1:
+            {4}
+    with open("x"):
+        if 1:
+            pass
+        else:
+            {5}
+"""
+
+
+def test_an_import_counts_wherever_it_stands(tmp_path):
+    names = [f"part{number}" for number in range(6)]
+    for name in names:
+        (tmp_path / f"{name}.py").write_text("")
+    source = INDENTED.format(*(f"import {name}" for name in names))
+    assert {path.stem for path in imported(source, (tmp_path,))} == set(names)
 
 
 def test_a_changed_listing_runs_the_page_that_shows_it(built):

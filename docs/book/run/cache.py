@@ -44,10 +44,10 @@ def key(page: Page, roots: tuple[Path, ...]) -> str:
 
     Raises `Problem` when a cell, or a file that it imports, is not Python.
     """
-    files = {listing.path for listing in page.listings if listing.path.is_file()}
+    files: set[Path] = set()
     for cell in page.cells:
         try:
-            files |= imported(cell.source, roots)
+            files = imported(cell.source, roots, *files)
         except SyntaxError as error:
             at = f" on line {error.lineno}" if error.lineno else ""
             reason = f"is not Python{at}: {error.msg}"
@@ -61,6 +61,7 @@ def key(page: Page, roots: tuple[Path, ...]) -> str:
         digest.update(
             repr((cell.source.rstrip(), cell.raises, cell.check, cell.fresh)).encode()
         )
+    files |= {listing.path for listing in page.listings if listing.path.is_file()}
     code = [cell.source.encode() for cell in page.cells]
     for path in sorted(files):
         code.append(path.read_bytes())

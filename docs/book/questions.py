@@ -1,0 +1,54 @@
+"""`{questions} vmap`: what readers ask of the pages of a folder, each a link.
+
+A question stands in the front matter of the page that answers it (`answers:`), in other
+words than the page's own; collected, these words are found by the search.
+"""
+
+from __future__ import annotations
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
+
+from book.pages import Page
+
+
+class Questions(SphinxDirective):
+    """The questions of each page in the folder, in the order of the contents."""
+
+    required_arguments = 1
+    app: Sphinx
+
+    def run(self) -> list[nodes.Node]:
+        """Write a list of links and let the page's own parser read it."""
+        folder = f"{self.arguments[0]}/"
+        asked = [p for p in in_order(self.app.book.pages()) if p.answers]
+        text = "".join(listed(page) for page in asked if page.name.startswith(folder))
+        if not text:
+            raise self.error(f"no page in {folder} has `answers`")
+        return self.parse_text_to_nodes(text, offset=self.content_offset)
+
+
+def in_order(pages: list[Page]) -> list[Page]:
+    """The pages as the tables of contents name them; first those that none names."""
+    order = [name for page in pages for name in page.toctree]
+    return sorted(pages, key=lambda p: order.index(p.name) if p.name in order else -1)
+
+
+def listed(page: Page) -> str:
+    """The page's title, and below it its questions as links, in Markdown."""
+    lines = [f"[](/{page.name}.md)", ""]
+    for answer in page.answers:
+        words = answer.question.replace("[", r"\[").replace("]", r"\]")
+        lines.append(f"- [{words}](/{page.name}.md#{answer.at})")
+    return "\n".join([*lines, "", ""])
+
+
+def again(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
+    """A page that lists questions is read again when one of them has changed."""
+    pages = app.book.pages()
+    asked = [(page.name, page.answers) for page in in_order(pages)]
+    before, env.book_asked = getattr(env, "book_asked", None), asked
+    lists = [p.name for p in pages if any(f.name == "questions" for f in p.fences)]
+    return [] if asked == before else lists

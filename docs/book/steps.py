@@ -1,0 +1,39 @@
+"""A build from its beginning to its end: each step is called in this order."""
+
+from book import (
+    build,
+    fold,
+    prepare,
+    private,
+    provenance,
+    questions,
+    record,
+    slim,
+    sweep,
+)
+from book.compilers import here
+from book.cut import button
+
+STEPS = [
+    ("config-inited", build.begin),  # one build at a time in a folder
+    ("builder-inited", build.guard),  # what fails on a page fails that page
+    ("builder-inited", fold.replace),  # say in HTML what is folded
+    ("env-get-outdated", prepare.run),  # read all pages; run what is not cached
+    ("env-get-outdated", prepare.cut),  # the program of every lesson and listing
+    ("env-get-outdated", here.compile_here),  # what pages show of compilers
+    ("env-get-outdated", prepare.outdated),  # Sphinx reads what shows another thing
+    ("env-get-outdated", record.again),  # and pages that show the record
+    ("env-get-outdated", questions.again),  # or list what readers ask
+    ("doctree-read", button.name),  # code gets the name of its program
+    ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
+    ("env-merge-info", record.merge),  # with -j: from a process that read pages
+    ("env-updated", provenance.changed),  # write pages with another last line
+    ("html-page-context", sweep.note),  # what is written
+    ("html-page-context", provenance.last_line),  # where outputs are from
+    ("build-finished", button.write),  # the programs, beside the pages
+    ("build-finished", record.write),  # record.json
+    ("build-finished", slim.slim),  # the theme's files, without what is not used
+    ("build-finished", sweep.sweep),  # nothing stays of pages that are gone
+    ("build-finished", private.check),  # nor of this machine
+    ("build-finished", build.end),  # say how it went
+]
