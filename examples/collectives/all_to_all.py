@@ -1,9 +1,8 @@
-"""Turn rows that are split over devices into columns that are, and back.
+"""Lower exchanges between all devices, and say in NumPy what they are.
 
-Why it is hard: two axes take part, one that is cut and one that grows, and the wrong
-two give an array of a shape that often fits as well.
-What finishes it: the list of blocks it means; a count of what one device sends; and
-the way back, which is the same call with the two axes exchanged.
+`reference` is `lax.all_to_all` on a list with the shard of each device. `to_columns`
+and `to_rows` change the dimension that is sharded; `by_heads` attends over a sequence
+that is sharded.
 
 Run it: `python -m examples.collectives.all_to_all`
 """
@@ -31,12 +30,12 @@ def reference(blocks, split_axis, concat_axis, tiled=False):
 
 
 def on_rows(mesh, body):
-    """Return `body` run on each device of `mesh`, from split rows to split rows."""
+    """Return `body` mapped over `mesh`, from sharded rows to sharded rows."""
     return jax.jit(jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS))
 
 
 def to_columns(mesh):
-    """Return a function from (m, k) split by rows to the same array split by columns.
+    """Return a function from (m, k) sharded by rows to the same, sharded by columns.
 
     On one device: (m/n, k) becomes (m, k/n), for n devices.
     """
@@ -49,7 +48,7 @@ def to_columns(mesh):
 
 
 def to_rows(mesh):
-    """Return the way back: on one device, (m, k/n) becomes (m/n, k)."""
+    """Return the inverse: on one device, (m, k/n) becomes (m/n, k)."""
 
     def body(block):
         return lax.all_to_all(block, "rows", split_axis=0, concat_axis=1, tiled=True)
@@ -59,7 +58,7 @@ def to_rows(mesh):
 
 
 def transposed(mesh):
-    """Return a function from (m, k) split by rows to its transpose, (k, m), by rows."""
+    """Return a function from (m, k), sharded by rows, to its transpose, as well."""
 
     def body(block):  # (m/n, k)
         columns = lax.all_to_all(block, "rows", 1, 0, tiled=True)  # (m, k/n)
@@ -68,18 +67,8 @@ def transposed(mesh):
     return on_rows(mesh, body)
 
 
-def by_experts(tokens, scale):
-    """Send tokens to the devices of their experts, scale them there, bring them back.
-
-    tokens: on each device (n, c, w), where row e holds what is for expert e.
-    scale: on each device (1,), what its own expert multiplies by.
-    """
-    arrived = lax.all_to_all(tokens, "rows", 0, 0, tiled=True)  # row d is from device d
-    return lax.all_to_all(scale * arrived, "rows", 0, 0, tiled=True)
-
-
 def attention(q, k, v):
-    """Let each place look at those before it: (s, h, d) three times give (s, h, d).
+    """Let each position look at those before it: (s, h, d) thrice give (s, h, d).
 
     Without the softmax, so that whole numbers stay whole.
     """
@@ -88,16 +77,10 @@ def attention(q, k, v):
 
 
 def by_heads(q, k, v, name="rows"):
-    """Attend over a sequence that is split: on each device, (s/n, h, d) three times."""
+    """Attend over a sequence that is sharded: on each device, (s/n, h, d) thrice."""
     whole = partial(lax.all_to_all, axis_name=name, split_axis=1, concat_axis=0)
     heads = [whole(x, tiled=True) for x in (q, k, v)]  # (s, h/n, d)
     return lax.all_to_all(attention(*heads), name, 0, 1, tiled=True)
-
-
-def table():
-    """Return 64 distinct whole numbers, float32 (8, 8): row d has d as its tens."""
-    tens, ones = jnp.arange(8.0)[:, None], jnp.arange(1.0, 9)
-    return 10 * tens + ones
 
 
 def lower(mesh):
@@ -134,50 +117,26 @@ def lower_by_heads(mesh):
 
 
 def main():
-    """Change rows into columns and back, transpose, and use both.
+    """Turn rows into columns and back, and compare with the list.
 
     >>> main()
     on one device (1, 8), then (8, 1)
-    each device holds what the list of blocks says: True
-    the array is the same: True
-    there and back changes nothing: True
-    with the blocks turned it is the transpose: True
-    tokens that visit their experts come back scaled: True
-    attention by heads is attention: True
+    as the list says: True
+    the same array: True
+    there and back: True
     """
     mesh = jax.make_mesh((8,), ("rows",))
-    split = NamedSharding(mesh, ROWS)
-    x = jax.device_put(table(), split)
+    table = np.arange(64, dtype=np.float32).reshape(8, 8)
+    x = jax.device_put(table, NamedSharding(mesh, ROWS))
     columns = to_columns(mesh)(x)
     before, after = blocks_of(x), blocks_of(columns)
     print(f"on one device {before[0].shape}, then {after[0].shape}")
-    tokens, scale = jnp.arange(384.0).reshape(64, 2, 3), jnp.arange(8.0)
-    visited = tokens.reshape(8, 8, 2, 3) * scale.reshape(8, 1, 1)
-    q, k, v = (jnp.arange(384.0).reshape(16, 8, 3) % n for n in (5, 7, 3))
-    claims = {
-        "each device holds what the list of blocks says": np.array_equal(
-            after, reference(before, 1, 0, tiled=True)
-        ),
-        "the array is the same": np.array_equal(columns, table()),
-        "there and back changes nothing": np.array_equal(to_rows(mesh)(columns), x),
-        "with the blocks turned it is the transpose": np.array_equal(
-            transposed(mesh)(x), table().T
-        ),
-        "tokens that visit their experts come back scaled": np.array_equal(
-            on_rows(mesh, by_experts)(*jax.device_put((tokens, scale), split)),
-            visited.reshape(64, 2, 3),
-        ),
-        "attention by heads is attention": np.array_equal(
-            on_rows(mesh, by_heads)(*jax.device_put((q, k, v), split)),
-            attention(q, k, v),
-        ),
-    }
-    for claim, holds in claims.items():
-        assert holds, claim
-        print(f"{claim}: {holds}")
+    expected = reference(before, 1, 0, tiled=True)
+    print("as the list says:", np.array_equal(after, expected))
+    print("the same array:", np.array_equal(columns, x))
+    print("there and back:", np.array_equal(to_rows(mesh)(columns), x))
 
 
 if __name__ == "__main__":
-    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     main()
