@@ -105,9 +105,10 @@ class Book:
         return Program(name, path.read_text(encoding="utf-8"))
 
     def shown(self, page: Page) -> set[str]:
-        """The programs that `page` lists, or imports from in a cell."""
+        """The programs that `page` lists, shows compiled, or imports from in a cell."""
         examples = (self.root / "examples").resolve()
-        found = {
+        found = {fence.argument for fence in page.fences if fence.name == "compiled"}
+        found |= {
             listing.path.relative_to(examples).with_suffix("").as_posix()
             for listing in page.listings
             if listing.path.is_relative_to(examples)

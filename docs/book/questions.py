@@ -22,11 +22,12 @@ class Questions(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Write a list of links and let the page's own parser read it."""
-        folder = f"{self.arguments[0]}/"
+        folder = self.arguments[0]
         asked = [p for p in in_order(self.app.book.pages()) if p.answers]
-        text = "".join(listed(page) for page in asked if page.name.startswith(folder))
-        if not text:
-            raise self.error(f"no page in {folder} has `answers`")
+        here = [page for page in asked if page.name.split("/")[0] == folder]
+        if not here:
+            raise self.error(f"no page in {folder}/ has `answers`")
+        text = "".join(map(listed, here))
         return self.parse_text_to_nodes(text, offset=self.content_offset)
 
 

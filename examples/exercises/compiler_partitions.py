@@ -1,9 +1,10 @@
 """Keep rows where they are through three layers, while weights come and go.
 
 Given a mesh (4, 2) of Auto axes "batch" and "model", return a jitted function of rows
-(n, 64), split over "batch", and weights (64, 256), (256, 256) and (256, 64), each split
-in eighths. It returns three layers of the rows, with nothing negative between them,
-(n, 64) split over "batch", and sends as many bytes for any number of rows.
+(n, 64), sharded over "batch", and weights (64, 256), (256, 256) and (256, 64), each
+sharded over both axes. It returns three layers of the rows, with nothing negative
+between them, (n, 64) sharded over "batch", and each device sends as many bytes for any
+number of rows.
 """
 
 from functools import partial
@@ -23,8 +24,8 @@ EIGHTHS = COLUMNS, COLUMNS, P(BOTH)
 
 
 def solution(mesh):
-    """Return the jitted layers, with rows pinned after each of the first two."""
-    by_rows = NamedSharding(mesh, ROWS)
+    """Return the jitted layers, with rows constrained after each of the first two."""
+    by_rows = NamedSharding(mesh, P("batch"))
 
     def network(x, first, second, third):
         hidden = jnp.maximum(x @ first, 0)
@@ -42,13 +43,15 @@ def check(make):
     make(mesh): a jitted function of float32 (n, 64) and three weights to (n, 64).
     """
     mesh = jax.make_mesh((4, 2), BOTH, axis_types=(AxisType.Auto,) * 2)
-    fn, sent = make(mesh), {}
+    with jax.set_mesh(mesh):
+        fn, sent = make(mesh), {}
     for count in (128, 2048):
         whole = [table(shape) for shape in ((count, 64), *SHAPES)]
         places = [NamedSharding(mesh, spec) for spec in (ROWS, *EIGHTHS)]
         args = jax.device_put(whole, places)
         try:
-            found = fn(*args)
+            with jax.set_mesh(mesh):
+                found = fn(*args)
         except TypeError:
             found = None
         shape = np.shape(found)
@@ -63,13 +66,15 @@ def check(make):
         )
         split = found.sharding.spec
         assert found.sharding.is_equivalent_to(places[0], 2), (
-            f'{count} rows: the answer has to be split as P("batch"); yours is {split}'
+            f'{count} rows: the answer has to be sharded as P("batch"), '
+            f"yours is sharded as {split}"
         )
-        sent[count] = sum(one.moved for one in sends(fn.lower(*args)))
+        with jax.set_mesh(mesh):
+            sent[count] = sum(one.moved for one in sends(fn.lower(*args)))
     fewer, more = sent.values()
     assert fewer == more, (
         f"each device sends {fewer:,} bytes for 128 rows and {more:,} for 2048: "
-        "which value between the layers is still free to travel?"
+        "which value between the layers is still free to move?"
     )
 
 
@@ -89,7 +94,7 @@ def layers(x, first, second, third, pins):
 
 
 def mistake_pins_the_end(mesh):
-    """Think that the split of the answer decides for all that comes before it."""
+    """Think that the sharding of the answer decides for all that comes before it."""
     network = partial(layers, pins=(None, None))
     return jax.jit(network, out_shardings=NamedSharding(mesh, ROWS))
 
@@ -101,7 +106,7 @@ def mistake_pins_once(mesh):
 
 
 def mistake_follows_the_weights(mesh):
-    """Pin what the weights ask for: then it is the rows that travel."""
+    """Pin what the weights ask for: then it is the rows that move."""
     columns = NamedSharding(mesh, COLUMNS)
     network = partial(layers, pins=(columns, columns))
     return jax.jit(network, out_shardings=NamedSharding(mesh, ROWS))

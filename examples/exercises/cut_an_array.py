@@ -19,14 +19,15 @@ SPECS = (
 
 
 def solution(shape, mesh_shape, spec, position):
-    """Narrow each axis once for each name that cuts it."""
+    """Narrow each axis once for each name that shards it."""
     mine = dict(zip(mesh_shape, position, strict=True))
     slices = []
     for length, entry in zip(shape, spec, strict=True):
         start = 0
-        for name in names(entry):
-            length //= mesh_shape[name]
-            start += length * mine[name]
+        for name in entry if isinstance(entry, tuple) else (entry,):
+            if name is not None:
+                length //= mesh_shape[name]
+                start += length * mine[name]
         slices.append(slice(start, start + length))
     return tuple(slices)
 
@@ -57,7 +58,7 @@ def check(make):
 
 
 def mistake_reads_the_tuple_backwards(shape, mesh_shape, spec, position):
-    """Take it that the last name of a tuple cuts first."""
+    """Take it that the last name of a tuple shards first."""
     turned = P(*(names(entry)[::-1] or None for entry in spec))
     return solution(shape, mesh_shape, turned, position)
 

@@ -1,7 +1,7 @@
-"""Find the devices that hold a NaN, on a mesh of any shape, and send nothing for it.
+"""Find the devices that hold a NaN, on a mesh of any shape, without communication.
 
-`make(mesh, spec)` returns a function of an array that is cut by `spec`. It returns a
-bool array with the shape of the mesh: True where the block of the device has a NaN.
+`make(mesh, spec)` returns a function of an array that is sharded by `spec`. It returns
+a bool array with the shape of the mesh: True where the shard of the device has a NaN.
 """
 
 import jax
@@ -14,13 +14,13 @@ from examples.tools.traffic import sends
 
 
 def solution(mesh, spec):
-    """Return a function that joins what each device finds, as the mesh stands."""
+    """Return a function that concatenates what each device finds."""
 
-    def body(block):
-        return jnp.isnan(block).any().reshape((1,) * len(mesh.axis_names))
+    def has_nan(shard):
+        return jnp.isnan(shard).any().reshape((1,) * len(mesh.axis_names))
 
-    specs = {"in_specs": spec, "out_specs": P(*mesh.axis_names)}
-    return jax.shard_map(body, mesh=mesh, **specs)
+    out_specs = P(*mesh.axis_names)
+    return jax.shard_map(has_nan, mesh=mesh, in_specs=spec, out_specs=out_specs)
 
 
 def check(make):
@@ -28,9 +28,9 @@ def check(make):
 
     make(mesh, spec): a function from float32 (8, 4) to bool, of the mesh's shape.
     """
-    row = jax.make_mesh((8,), ("rows",))
-    grid = jax.make_mesh((4, 2), ("rows", "inner"))
-    cases = [(row, P("rows")), (grid, P("rows", "inner")), (grid, P("rows"))]
+    row = jax.make_mesh((8,), ("data",))
+    grid = jax.make_mesh((4, 2), ("data", "model"))
+    cases = [(row, P("data")), (grid, P("data", "model")), (grid, P("data"))]
     for mesh, spec in cases:
         find, shape = make(mesh, spec), mesh.devices.shape
         assert callable(find), f"make(mesh, spec) returns a function; yours, {find}"

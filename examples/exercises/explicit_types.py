@@ -1,7 +1,7 @@
 """Multiply an array by itself, along the axis that devices have to add over.
 
-Given `x`, float32 (n, k), split over "rows" and "inner" with Explicit axes, and its
-mesh in the context, return `x.T @ x`, (k, k), split by its rows over "inner".
+Given `x`, float32 (n, k), sharded over "data" and "model" with Explicit axes, and its
+mesh in the context, return `x.T @ x`, (k, k), sharded by its rows over "model".
 """
 
 import jax
@@ -10,21 +10,21 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import NamedSharding
 
-TILED = P("rows", "inner")
+TILED = P("data", "model")
 
 
 def solution(x):
     """Return `x.T @ x`: the types cannot tell, so the answer is named."""
-    return jnp.matmul(x.T, x, out_sharding=P("inner", None))
+    return jnp.matmul(x.T, x, out_sharding=P("model", None))
 
 
 def check(make):
     """Raise AssertionError, with what to look at, unless `make` is right.
 
-    make(x): float32 (n, k), split as TILED, to (k, k), split as P("inner", None).
+    make(x): float32 (n, k), sharded as TILED, to (k, k), sharded as P("model", None).
     """
     for shape, (n, k) in (((4, 2), (8, 8)), ((2, 4), (6, 4))):
-        mesh = jax.make_mesh(shape, ("rows", "inner"))
+        mesh = jax.make_mesh(shape, ("data", "model"))
         whole = np.arange(n * k, dtype=np.float32).reshape(n, k) % 5
         x = jax.device_put(whole, NamedSharding(mesh, TILED))
         try:
@@ -40,21 +40,21 @@ def check(make):
         assert np.array_equal(found, whole.T @ whole), (
             "the numbers differ from NumPy's: has every row of x been added?"
         )
-        split = NamedSharding(mesh, P("inner", None))
+        split = NamedSharding(mesh, P("model", None))
         assert found.sharding.is_equivalent_to(split, 2), (
-            'the answer has to be split as P("inner", None), '
-            f"yours is split as {found.sharding.spec}"
+            'the answer has to be sharded as P("model", None), '
+            f"yours is sharded as {found.sharding.spec}"
         )
 
 
 def mistake_moves_the_answer(x):
     """Think that `reshard` decides for the product: it comes after it, too late."""
-    return jax.reshard(x.T @ x, P("inner", None))
+    return jax.reshard(x.T @ x, P("model", None))
 
 
 def mistake_constrains(x):
     """Take the word that works on Auto axes."""
-    return lax.with_sharding_constraint(x.T @ x, P("inner", None))
+    return lax.with_sharding_constraint(x.T @ x, P("model", None))
 
 
 def mistake_makes_it_whole(x):
@@ -65,4 +65,4 @@ def mistake_makes_it_whole(x):
 
 def mistake_keeps_the_split(x):
     """Name the axis that is added over: rows of x are not rows of the answer."""
-    return jnp.matmul(x.T, x, out_sharding=P("rows", None))
+    return jnp.matmul(x.T, x, out_sharding=P("data", None))

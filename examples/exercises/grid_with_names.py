@@ -15,7 +15,8 @@ EXPLICIT = (AxisType.Explicit,) * 2
 def solution(devices):
     """Return a mesh with a machine in each row: the list by columns."""
     machines = np.array(devices).reshape(4, 2).T
-    return Mesh(machines, ("data", "model"), axis_types=EXPLICIT)
+    explicit = AxisType.Explicit, AxisType.Explicit
+    return Mesh(machines, ("data", "model"), axis_types=explicit)
 
 
 def check(make):

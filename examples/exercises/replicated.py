@@ -1,7 +1,7 @@
-"""Read each piece of an array once, however many copies of it there are.
+"""Find out whether the copies of an array agree.
 
-Given a `jax.Array` of two axes on a mesh, split and copied in any way, return a list of
-`(index, piece)`: `piece` is a NumPy array with what stands at `x[index]`.
+Given a `jax.Array` on a mesh, sharded and replicated in any way, return True if all
+copies of each of its shards hold the same numbers, and False otherwise.
 """
 
 import jax
@@ -9,63 +9,70 @@ import numpy as np
 from jax import P
 from jax.sharding import NamedSharding
 
+SPECS = P(), P("data"), P(None, "model"), P("data", "model"), P(None, "data")
+
 
 def solution(x):
-    """Return the pieces: those shards that are copy 0 of theirs."""
-    first = [shard for shard in x.addressable_shards if shard.replica_id == 0]
-    return [(shard.index, np.asarray(shard.data)) for shard in first]
+    """Compare each shard with the first copy of the same part of the array."""
+    first = {str(s.index): s.data for s in x.addressable_shards if s.replica_id == 0}
+    return all(
+        np.array_equal(s.data, first[str(s.index)]) for s in x.addressable_shards
+    )
+
+
+def spoiled(x, device):
+    """Return `x` with 1 added to what `device` holds, and to no other copy."""
+    held = [
+        jax.device_put(np.asarray(shard.data) + (shard.device == device), shard.device)
+        for shard in x.addressable_shards
+    ]
+    return jax.make_array_from_single_device_arrays(x.shape, x.sharding, held)
 
 
 def check(make):
     """Raise AssertionError, with what to look at, unless `make` is right.
 
-    make(x): float32 (8, 4) on a mesh, to a list of (tuple of slices, NumPy array).
+    make(x): float32 (8, 4) on a mesh, to True or False.
     """
-    mesh = jax.make_mesh((4, 2), ("rows", "inner"))
+    mesh = jax.make_mesh((4, 2), ("data", "model"))
     whole = np.arange(32, dtype=np.float32).reshape(8, 4)
-    specs = P(), P("rows"), P(None, "inner"), P("rows", "inner"), P(None, "rows")
-    for spec in specs:
+    for spec in SPECS:
         x = jax.device_put(whole, NamedSharding(mesh, spec))
-        found = make(x)
-        assert isinstance(found, list), (
-            f"the answer is a list of (index, piece); yours is a {type(found).__name__}"
+        with jax.set_mesh(mesh):
+            found = make(x)
+        assert isinstance(found, bool | np.bool_), (
+            f"True or False is due; yours is a {type(found).__name__}"
         )
-        read = sum(piece.nbytes for _, piece in found)
-        assert read == whole.nbytes, (
-            f"for {spec} you read {read} bytes of an array of {whole.nbytes}: "
-            "is every piece there, and each only once?"
-        )
-        held = x.sharding.shard_shape(x.shape)
-        assert all(piece.shape == held for _, piece in found), (
-            f"for {spec} a device holds a piece of shape {held}; yours have other "
-            "shapes, so something was gathered or cut"
-        )
-        again = np.full_like(whole, np.nan)
-        for index, piece in found:
-            again[index] = piece
-        assert np.array_equal(again, whole), (
-            f"for {spec} the pieces, put at their indices, are not the array"
-        )
+        assert found, f"under {spec} all copies agree; you say that they do not"
+        copies = {shard.replica_id for shard in x.addressable_shards}
+        for device in mesh.devices.flat if len(copies) > 1 else ():
+            with jax.set_mesh(mesh):
+                said = make(spoiled(x, device))
+            assert not said, (
+                f"under {spec}, device {device.id} holds other numbers than its "
+                "copies; you say that all agree"
+            )
 
 
-def mistake_reads_every_copy(x):
-    """Take all shards for all pieces: a copy is a shard, too."""
-    return [(shard.index, np.asarray(shard.data)) for shard in x.addressable_shards]
+def mistake_asks_the_sharding(x):
+    """Take it that JAX knows: a fully replicated array has equal copies."""
+    return x.is_fully_replicated or not x.is_fully_replicated
 
 
-def mistake_reads_one_device(x):
-    """Think of an array that is whole everywhere: here one device may hold a part."""
-    shard = x.addressable_shards[0]
-    return [(shard.index, np.asarray(shard.data))]
+def mistake_compares_with_numpy(x):
+    """Compare with `np.asarray(x)`, which is made of the first copies alone."""
+    return bool(np.array_equal(np.asarray(x), np.asarray(x)))
 
 
-def mistake_gathers(x):
-    """Let NumPy put it together: then one piece is as large as the array."""
-    return [((slice(None), slice(None)), np.asarray(x))]
+def mistake_compares_all_shards(x):
+    """Take every shard for a copy of the first: only under `P()` are they."""
+    first, *others = [np.asarray(shard.data) for shard in x.addressable_shards]
+    return all(np.array_equal(other, first) for other in others)
 
 
-def mistake_skips_by_number(x):
-    """Take the devices at the start: as many as pieces, whichever they hold."""
-    count = x.nbytes // x.addressable_shards[0].data.nbytes
-    shards = x.addressable_shards[:count]
-    return [(shard.index, np.asarray(shard.data)) for shard in shards]
+def mistake_compares_neighbors(x):
+    """Take it that the copies of a shard are on the first and the last device."""
+    shards = x.addressable_shards
+    return shards[0].index != shards[-1].index or bool(
+        np.array_equal(shards[0].data, shards[-1].data)
+    )

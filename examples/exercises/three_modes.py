@@ -1,7 +1,7 @@
 """Map a body over rows, on a mesh whose axes may be Explicit or Auto.
 
-Given a body for one block of rows, an array (n, k) from the host or from the mesh, and
-a mesh with an axis "rows", return what the body makes of each block, split by rows over
+Given a body for the rows of one device, an array (n, k) from the host or from the mesh,
+and a mesh with an axis "data", return what the body makes of them, sharded by rows over
 that mesh.
 """
 
@@ -10,35 +10,36 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 
-ROWS = P("rows")
+ROWS = P("data")
 
 
 def solution(body, x, mesh):
-    """Return the mapped rows: `device_put` splits them on either kind of mesh."""
-    placed = jax.device_put(x, NamedSharding(mesh, ROWS))
-    mapped = jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)
+    """Return the mapped rows: `device_put` shards them on either kind of mesh."""
+    placed = jax.device_put(x, NamedSharding(mesh, P("data")))
+    mapped = jax.shard_map(body, mesh=mesh, in_specs=P("data"), out_specs=P("data"))
     return jax.jit(mapped)(placed)
 
 
 def above_lowest(x):
-    """Return a block (m, k) less the lowest number of all blocks."""
-    return x - lax.pmin(x.min(), "rows")
+    """Return a shard (m, k) less the lowest number of all shards."""
+    return x - lax.pmin(x.min(), "data")
 
 
 def check(make):
     """Raise AssertionError, with what to look at, unless `make` is right.
 
     make(body, x, mesh): a body from (m, k) to (m, k), float32 (n, k), and a mesh with
-    an axis "rows", to (n, k).
+    an axis "data", to (n, k).
     """
     whole = np.arange(48, dtype=np.float32).reshape(16, 3) + 5
     for axes in (AxisType.Explicit, AxisType.Auto):
-        mesh = jax.make_mesh((8,), ("rows",), axis_types=(axes,))
+        mesh = jax.make_mesh((8,), ("data",), axis_types=(axes,))
         copies = jax.device_put(whole, NamedSharding(mesh, P()))
         for x, place in ((whole, "the host"), (copies, "every device")):
             case = f"an array on {place} and a mesh of {axes.name} axes"
             try:
-                found = make(above_lowest, x, mesh)
+                with jax.set_mesh(mesh):
+                    found = make(above_lowest, x, mesh)
             except (ValueError, TypeError) as error:
                 kind, told = type(error).__name__, str(error).splitlines()[0]
                 raise AssertionError(f"{case} give a {kind}: {told}") from None
@@ -52,8 +53,8 @@ def check(make):
             split = NamedSharding(mesh, ROWS)
             kept = found.sharding.mesh == mesh
             assert kept and found.sharding.is_equivalent_to(split, found.ndim), (
-                f"for {case} the answer has to be split by rows over the mesh that was "
-                "given, whose axes keep their types"
+                f"for {case} the answer has to be sharded by rows over the mesh that "
+                "was given, whose axes keep their types"
             )
 
 

@@ -1,8 +1,8 @@
-"""List the pieces of an array that have to be saved, each number once.
+"""List the shards of an array that have to be saved, each number once.
 
-Given an array that is cut, copied, or both, return a list of (index, piece): what to
-write to disk so that `whole[index] = piece` for all of them makes up the array. No
-number is written twice, and none is gathered first: a piece is what one device holds.
+Given an array that is sharded, replicated, or both, return a list of (index, data):
+what to write to disk so that `whole[index] = data` for all of them restores the array.
+No number is written twice, and none is gathered first: data is one device's shard.
 """
 
 import jax
@@ -10,11 +10,11 @@ import numpy as np
 from jax import P
 from jax.sharding import NamedSharding
 
-SPECS = P("rows"), P(None, "inner"), P("rows", "inner"), P(("rows", "inner")), P()
+SPECS = P("data"), P(None, "model"), P("data", "model"), P(("data", "model")), P()
 
 
 def solution(x):
-    """Return the first copy of every piece."""
+    """Return the first copy of every shard."""
     shards = x.addressable_shards
     return [(s.index, np.asarray(s.data)) for s in shards if s.replica_id == 0]
 
@@ -24,28 +24,29 @@ def check(make):
 
     make(x): a jax.Array on a mesh to a list of (tuple of slices, NumPy array).
     """
-    mesh = jax.make_mesh((2, 4), ("rows", "inner"))
+    mesh = jax.make_mesh((2, 4), ("data", "model"))
     table = np.arange(32, dtype=np.float32).reshape(8, 4)
     for spec in SPECS:
         x = jax.device_put(table, NamedSharding(mesh, spec))
-        found = make(x)
-        assert isinstance(found, list), "a list of (index, piece) is due"
-        size = sum(np.size(piece) for _, piece in found)
+        with jax.set_mesh(mesh):
+            found = make(x)
+        assert isinstance(found, list), "a list of (index, data) is due"
+        size = sum(np.size(data) for _, data in found)
         assert size == table.size, (
             f"{spec}: {table.size} numbers have to be saved; you save {size}"
         )
         whole = np.full(table.shape, np.nan, table.dtype)
-        for index, piece in found:
-            assert np.shape(piece) == x.sharding.shard_shape(x.shape), (
+        for index, data in found:
+            assert np.shape(data) == x.sharding.shard_shape(x.shape), (
                 f"{spec}: a device holds {x.sharding.shard_shape(x.shape)} of it; "
-                f"your piece has the shape {np.shape(piece)}"
+                f"your data has the shape {np.shape(data)}"
             )
-            whole[index] = piece
-        assert np.array_equal(whole, table), f"{spec}: the pieces make up another array"
+            whole[index] = data
+        assert np.array_equal(whole, table), f"{spec}: the data make up another array"
 
 
 def mistake_saves_what_each_device_holds(x):
-    """Take it that eight devices hold eight different pieces."""
+    """Take it that eight devices hold eight different shards."""
     return [(shard.index, np.asarray(shard.data)) for shard in x.addressable_shards]
 
 
