@@ -11,7 +11,7 @@ import numpy as np
 
 
 def solution(host, slope):
-    """Return the function: a callback for the value, and one for the way back."""
+    """Return the function: a callback for the value, and one for the backward pass."""
 
     def call(f, x):
         return jax.pure_callback(f, x, x, vmap_method="broadcast_all")
@@ -60,11 +60,11 @@ def check(make):
     )
     assert np.array_equal(of_sum, 6 * x**2), (
         "the gradient of twice the function is not twice its slope: "
-        "what comes back has to be multiplied in"
+        "the incoming gradient has to be multiplied in"
     )
 
 
-def mistake_goes_row_by_row(host, slope):
+def mistake_goes_one_by_one(host, slope):
     """Take the method that is always right: it calls the host for each number."""
 
     def call(f, x):
@@ -81,7 +81,7 @@ def mistake_hopes_for_a_derivative(host, slope):
 
 
 def mistake_returns_the_slope(host, slope):
-    """Return the slope on the way back, whatever gradient comes from above."""
+    """Return the slope in the backward pass, whatever gradient comes in."""
 
     def call(f, x):
         return jax.pure_callback(f, x, x, vmap_method="broadcast_all")
