@@ -1,10 +1,8 @@
-"""Count the processes and threads behind a map, and find out who decides on them.
+"""Find out how many threads XLA has, and which operations it divides over them.
 
-Why it is hard: the answer looks the same however many worked on it, and the threads of
-the compiler are not Python's, so that Python's own count misses them.
-What finishes it: ask the operating system before and after a call, compare processor
-time with elapsed time, read the compiled program, and change one setting at a time, in
-a fresh process, because the settings are read once.
+XLA's threads are not Python's, and their number is settled when JAX starts. So the
+settings are tried in processes of their own, which have imported JAX and not started
+it, and the compiled program says what it divides.
 
 It reads /proc, so the counts need Linux.
 Run it: `python -m examples.vmap.threads`
@@ -16,11 +14,6 @@ import os
 import re
 import subprocess
 import sys
-import time
-import warnings
-from multiprocessing import active_children, get_context
-from pathlib import Path
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -28,190 +21,100 @@ import numpy as np
 from jax import P, lax
 from jax.sharding import NamedSharding
 
-ROWS = P("rows")
-TASKS = Path("/proc/self/task")  # an entry for each thread of this process
 
+def swing(angle):
+    """Return the angle of a pendulum after ten thousand small steps: () to ()."""
 
-class Started(NamedTuple):
-    """What a call added: processes, and threads of this process, Python's or not."""
+    def step(_, state):
+        angle, speed = state
+        speed = speed - 0.001 * jnp.sin(angle)
+        return angle + 0.001 * speed, speed
 
-    processes: int
-    threads: int
-
-
-def unfinished(state):
-    """Whether the loop of `scramble` goes on."""
-    return state[1] < 10_000
-
-
-def step(state):
-    """Return the next numbers of a linear congruential generator, and the count."""
-    numbers, count = state
-    return numbers * jnp.uint32(1664525) + jnp.uint32(1013904223), count + 1
-
-
-def scramble(row):
-    """Return a row after ten thousand steps, one after another: uint32 (n,) to (n,)."""
-    return lax.while_loop(unfinished, step, (row, 0))[0]
-
-
-def by_loop(rows):
-    """Return `scramble` of each row, one call for each: (m, n) to (m, n)."""
-    return jnp.stack([scramble(row) for row in rows])
-
-
-def by_map(rows):
-    """Return the same by `lax.map`, a loop inside the compiled program."""
-    return lax.map(scramble, rows)
-
-
-def on_each(mesh):
-    """Return `scramble` mapped by vmap, in a loop for each device of `mesh`."""
-    mapped = jax.vmap(scramble)
-    return jax.jit(jax.shard_map(mapped, mesh=mesh, in_specs=ROWS, out_specs=ROWS))
-
-
-def whole(rows=16, columns=1024):
-    """Return whole numbers, uint32 (rows, columns)."""
-    return np.arange(rows * columns, dtype=np.uint32).reshape(rows, columns)
-
-
-def threads():
-    """Return the ids of all threads of this process.
-
-    Raises OSError where there is no /proc, which is everywhere but on Linux.
-    """
-    if not TASKS.is_dir():
-        raise OSError("threads that are not Python's are counted in /proc, on Linux")
-    return {path.name for path in TASKS.iterdir()}
-
-
-def started(call):
-    """Call once off the record, then again, and return what the second one `Started`.
-
-    Workers of `multiprocessing` count while they live.
-    """
-    jax.block_until_ready(call())
-    before, workers = threads(), set(active_children())
-    jax.block_until_ready(call())
-    return Started(len(set(active_children()) - workers), len(threads() - before))
-
-
-def busy(call, calls=10):
-    """Return how many cores `call` keeps busy: processor time over elapsed time."""
-    jax.block_until_ready(call())
-    wall, used = time.perf_counter(), time.process_time()
-    for _ in range(calls):
-        jax.block_until_ready(call())
-    return (time.process_time() - used) / (time.perf_counter() - wall)
+    return lax.fori_loop(0, 10_000, step, (angle, jnp.zeros_like(angle)))[0]
 
 
 def pieces(fn, *args):
-    """Return into how many pieces the compiled program cuts the operations it divides.
+    """Return into how many parts the compiled program divides each of its operations.
 
     XLA's compiler for CPUs writes it down for loops it emits; libraries it calls, for
     matrix products say, decide when they run.
     """
     hlo = jax.jit(fn).lower(*args).compile().as_text()
-    cuts = re.findall(r'outer_dimension_partitions":\[([^]]*)\]', hlo)
+    cuts = re.findall(r'outer_dimension_partitions":\[([^]]+)\]', hlo)
     return [int(np.prod([int(n) for n in re.findall(r"\d+", cut)])) for cut in cuts]
 
 
-def waves(x):
-    """Return some arithmetic on one number, nothing of it in a loop."""
-    return jnp.sin(x) * jnp.cos(x) + jnp.tanh(x)
+def report(settings):
+    """Print, as JSON, threads of XLA's pool and of these those that do a product.
 
-
-def in_pool(rows, workers=2):
-    """Return `scramble` of each row by new processes, and their ids."""
-    with get_context("spawn").Pool(workers) as pool:
-        ids = {process.pid for process in active_children()}
-        return np.stack(pool.map(scramble, list(rows))), ids
-
-
-def fork_warnings():
-    """Fork a process that does nothing, once JAX runs, and return what is said."""
-    jax.devices()
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", RuntimeWarning)
-        child = get_context("fork").Process(target=os.getpid)
-        child.start()
-        child.join()
-    return [str(one.message) for one in said if one.category is RuntimeWarning]
-
-
-def report(cores):
-    """Print the threads in XLA's pool and the cores that one vmap keeps busy, as JSON.
-
-    It runs as the whole of another process, so it brings its imports along.
+    It runs as the whole of another Python, so it brings its imports along; each of the
+    settings, `{name: {"variables": {}, "cores": 0, "devices": 1}}`, gets a fork of it.
     """
     import json
     import os
-    import time
     from pathlib import Path
 
-    if cores:
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     import jax
 
-    call = jax.jit(jax.vmap(lambda x: jax.numpy.sin(x) * jax.numpy.cos(x)))
-    x = jax.numpy.ones(1 << 21)
-    call(x).block_until_ready()
-    wall, used = time.perf_counter(), time.process_time()
-    for _ in range(10):
-        call(x).block_until_ready()
-    busy = (time.process_time() - used) / (time.perf_counter() - wall)
-    names = [p.read_text() for p in Path("/proc/self/task").glob("*/comm")]
-    print(json.dumps([sum("XLAEigen" in name for name in names), round(busy, 1)]))
+    def worked():
+        files = Path("/proc/self/task").glob("*/schedstat")
+        return {file: int(file.read_text().split()[0]) for file in files}
+
+    def count(variables=(), cores=0, devices=1):
+        os.environ.update(variables)
+        if cores:
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+        jax.config.update("jax_num_cpu_devices", devices)
+        a = jax.numpy.ones((1000, 1000))
+        (a @ a).block_until_ready()
+        before = worked()
+        (a @ a).block_until_ready()
+        times = [time - before.get(file, 0) for file, time in worked().items()]
+        names = [file.read_text() for file in Path("/proc/self/task").glob("*/comm")]
+        pool = sum("XLAEigen" in name for name in names)
+        return pool, sum(time > max(times) / 10 for time in times)
+
+    for name, setting in settings.items():
+        if not os.fork():  # JAX has not started: nothing runs that a fork could miss
+            print(json.dumps([name, count(**setting)]), flush=True)
+            os._exit(0)
+        os.wait()
 
 
-def elsewhere(settings=(), cores=0):
-    """Run `report` in a new process with environment variables set; return its pair.
+def pools(settings):
+    """Return `{name: (threads of the pool, threads that did a product)}`, by `report`.
 
-    settings: pairs of a variable and its value. cores: how many it may use; 0 is all.
-    The process has one CPU device unless the settings say otherwise.
+    The processes have one CPU device unless the settings say otherwise.
     """
-    code = f"{inspect.getsource(report)}\nreport({cores})"
-    sizes = "NPROC", "PJRT_NPROC", "XLA_FLAGS"  # the pool's, as Python was started
+    sizes = "NPROC", "PJRT_NPROC", "XLA_FLAGS", "JAX_NUM_CPU_DEVICES"
     kept = {name: v for name, v in os.environ.items() if name not in sizes}
-    one = {"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "1"}
-    command = [sys.executable, "-c", code]
-    environment = {**kept, **one, **dict(settings)}
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-    return json.loads(done.stdout)
+    code = f"{inspect.getsource(report)}\nreport({settings!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=kept | {"JAX_PLATFORMS": "cpu"},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return dict(json.loads(line) for line in done.stdout.splitlines())
 
 
 def lower(mesh):
-    """Lower the loop that each device runs, for a mesh of any size, two rows each."""
-    split = NamedSharding(mesh, ROWS)
-    rows = jax.ShapeDtypeStruct((2 * mesh.size, 1024), jnp.uint32, sharding=split)
-    return on_each(mesh).lower(rows)
+    """Lower the loop that each device runs, for a mesh of any size, 64 angles each."""
+    split = NamedSharding(mesh, P("rows"))
+    angles = jax.ShapeDtypeStruct((64 * mesh.size,), jnp.float32, sharding=split)
+    return jax.jit(jax.vmap(swing)).lower(angles)
 
 
 def main():
-    """Map in this process and in others, and count.
+    """Print what is divided, and the size of the pool for one core.
 
     >>> main()
-    the loop, lax.map, vmap and two processes agree: True
-    vmap starts Started(processes=0, threads=0)
-    the pool starts 2 processes
-    a batch of a million is cut, one of sixteen is not: True
+    a loop of small steps is divided: False
+    threads for one core: 1
     """
-    [cpu, *_] = jax.devices("cpu")
-    rows = jax.device_put(whole(), cpu)
-    vmap = jax.jit(jax.vmap(scramble))
-    pooled, ids = in_pool(whole())
-    answers = [by_map(rows), vmap(rows), pooled]
-    agree = all(np.array_equal(by_loop(rows), answer) for answer in answers)
-    assert agree
-    print(f"the loop, lax.map, vmap and two processes agree: {agree}")
-    print(f"vmap starts {started(lambda: vmap(rows))}")
-    print(f"the pool starts {len(ids)} processes")
-    many, few = (jax.device_put(np.ones(n, np.float32), cpu) for n in (1 << 20, 16))
-    alone = len(os.sched_getaffinity(0)) == 1
-    cut = [bool(pieces(jax.vmap(waves), x)) for x in (many, few)] == [not alone, False]
-    assert cut
-    print(f"a batch of a million is cut, one of sixteen is not: {cut}")
+    angles = jnp.linspace(0.1, 3.0, 512)
+    print(f"a loop of small steps is divided: {bool(pieces(jax.vmap(swing), angles))}")
+    print(f"threads for one core: {pools({'one': {'cores': 1}})['one'][0]}")
 
 
 if __name__ == "__main__":

@@ -90,8 +90,12 @@ def normalized_hlo(fn, *args):
     def program(*values):
         return fn(*values)
 
-    hlo = jax.jit(program).lower(*args).compile().as_text()
-    hlo = re.sub(r"^HloModule [^,]*", "HloModule", hlo)
+    return normalized(jax.jit(program).lower(*args).compile())
+
+
+def normalized(compiled):
+    """Return the text of a `jax.stages.Compiled` without names of Python's."""
+    hlo = re.sub(r"^HloModule [^,]*", "HloModule", compiled.as_text())
     tables = "FileNames|FunctionNames|FileLocations|StackFrames"
     hlo = re.sub(rf"(?m)^(?:{tables})\n(?:.+\n)*", "", hlo)
     hlo = re.sub(r",? ?metadata=\{(?:\"[^\"]*\"|[^}\"])*\}", "", hlo)
