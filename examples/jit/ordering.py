@@ -3,7 +3,7 @@
 Why it is hard: all orders return the same numbers, so nothing tells you which of them
 you pay for, and what you pay for is not arithmetic.
 What finishes it: count how often Python runs the function, read what each order
-records, compare the compiled programs, and time a call of each beside the others.
+records, and compare the compiled programs.
 
 Run it: `python -m examples.jit.ordering`
 """
@@ -17,7 +17,6 @@ import numpy as np
 from jax import P
 from jax.sharding import NamedSharding
 
-from examples.tools.timing import sample
 from examples.tools.tracing import traces
 from examples.vmap.what_it_does import normalized_hlo
 
@@ -69,12 +68,6 @@ def four_calls(way, *args):
             mapped(*args)
 
     return use
-
-
-def first_calls(ways, *args):
-    """Return `{name: seconds}` of a first call each way, of a function never seen."""
-    fresh = {name: way(lambda v, u: dot(v, u)) for name, way in ways.items()}
-    return {name: sample(partial(call, *args), 1) for name, call in fresh.items()}
 
 
 def outline(jaxpr, without=()):
