@@ -32,12 +32,14 @@ def check(make):
     grid = jax.make_mesh((4, 2), ("data", "model"))
     cases = [(row, P("data")), (grid, P("data", "model")), (grid, P("data"))]
     for mesh, spec in cases:
-        find, shape = make(mesh, spec), mesh.devices.shape
+        with jax.set_mesh(mesh):
+            find, shape = make(mesh, spec), mesh.devices.shape
         assert callable(find), f"make(mesh, spec) returns a function; yours, {find}"
         whole = np.ones((8, 4), np.float32)
         whole[5, 3] = whole[0, 0] = np.nan
         x = jax.device_put(whole, NamedSharding(mesh, spec))
-        found = jax.jit(find)(x)
+        with jax.set_mesh(mesh):
+            found = jax.jit(find)(x)
         assert np.shape(found) == shape, (
             f"on a mesh of {shape} the answer has shape {shape}, an entry for each "
             f"device; yours has shape {np.shape(found)}"
@@ -48,8 +50,9 @@ def check(make):
             f"with {spec} on a mesh of {shape} a NaN is on the devices numbered "
             f"{np.flatnonzero(expected)}; yours are {np.flatnonzero(found)}"
         )
-        sent = [one.kind for one in sends(jax.jit(find).lower(x))]
-        assert not sent, f"each device can look by itself; yours sends by {sent}"
+        with jax.set_mesh(mesh):
+            sent = [one.kind for one in sends(jax.jit(find).lower(x))]
+        assert not sent, f"each device can look by itself; yours has {sent}"
 
 
 def mistake_asks_the_whole(mesh, spec):

@@ -40,11 +40,13 @@ def check(make):
     """
     names = ("rows", "model")
     mesh = jax.make_mesh((4, 2), names, axis_types=TYPES)
-    voted = make(mesh)
+    with jax.set_mesh(mesh):
+        voted = make(mesh)
     assert callable(voted), "make(mesh) returns a function: weights, rows and targets"
     params, x, y = batch()
     given = place(mesh, params, x, y)
-    found = voted(*given)
+    with jax.set_mesh(mesh):
+        found = voted(*given)
     groups = zip(np.split(x, 4), np.split(y, 4), strict=True)
     slopes = [jax.grad(loss)(params, *group) for group in groups]
     for name, weights in params.items():
@@ -61,7 +63,8 @@ def check(make):
         assert ours.is_equivalent_to(split, weights.ndim), (
             f"{name} is split as {split.spec}, and its signs as {ours.spec}"
         )
-    sent = by_axis(mesh, jax.jit(voted).lower(*given))
+    with jax.set_mesh(mesh):
+        sent = by_axis(mesh, jax.jit(voted).lower(*given))
     most = sum(weights.size for weights in params.values()) // 2  # half of them each
     size = sum(size for _, size in sent.get("rows", []))
     assert size <= most, (

@@ -1,7 +1,7 @@
 """Divide every row by its sum, when no device holds a whole row.
 
-Given `x` `(n, k)`, split by columns over the mesh axis "inner", return `x` with every
-row divided by its sum, split as it came.
+Given `x` `(n, k)`, sharded by columns over the mesh axis "inner", return `x` with every
+row divided by its sum, sharded as it came.
 """
 
 import jax
@@ -13,7 +13,7 @@ COLUMNS = P(None, "inner")
 
 
 def solution(x, mesh):
-    """Return `x` with rows that add up to 1: the sum is collected, the blocks stay."""
+    """Return `x` with rows that add up to 1: only the sums are communicated."""
 
     def divide(x):
         mine = x.sum(axis=1, keepdims=True)
@@ -25,13 +25,14 @@ def solution(x, mesh):
 def check(make):
     """Raise AssertionError, with what to look at, unless `make` is right.
 
-    make(x, mesh): float32 `(n, k)`, split by columns over "inner", to the same.
+    make(x, mesh): float32 `(n, k)`, sharded by columns over "inner", to the same.
     """
     for count, n, k in [(8, 4, 16), (8, 3, 8), (2, 2, 6)]:
         mesh = jax.make_mesh((count,), ("inner",))
         whole = rows(n, k)
         x = jax.device_put(whole, NamedSharding(mesh, COLUMNS))
-        found = make(x, mesh)
+        with jax.set_mesh(mesh):
+            found = make(x, mesh)
         assert np.shape(found) == (n, k), (
             f"{(n, k)} on {count} devices has to come back as {(n, k)}; "
             f"yours has shape {np.shape(found)}"
@@ -45,7 +46,7 @@ def check(make):
         held = {shard.data.shape for shard in found.addressable_shards}
         assert held == {(n, k // count)}, (
             f"every device has to keep its own {k // count} columns; "
-            f"yours hold pieces of shape {held}"
+            f"yours hold shards of shape {held}"
         )
 
 
