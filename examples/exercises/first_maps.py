@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P
-from jax.sharding import NamedSharding
 
 
 def solution(homes, stations):
@@ -39,16 +38,15 @@ def check(make):
             f"with {len(homes)} homes and {len(some)} stations the answers differ from "
             "the loop's: is it the stations that are mapped, and are all homes shared?"
         )
-    mesh = jax.make_mesh((8,), ("rows",))
-    found = make(homes, jax.device_put(stations, NamedSharding(mesh, P("rows"))))
-    assert isinstance(found, jax.Array) and found.sharding.device_set == set(
-        jax.devices()
-    ), (
-        "the stations lived on eight devices, the answers do not: "
+    by_loop = [np.abs(homes - station).sum(axis=1).max() for station in stations]
+    with jax.set_mesh(jax.make_mesh((8,), ("data",))):
+        found = make(homes, jax.device_put(stations, P("data")))
+    assert isinstance(found, jax.Array) and len(found.devices()) == 8, (
+        "the stations were sharded over eight devices, the answers are not: "
         "map over the stations, do not take them out one by one"
     )
-    assert np.array_equal(found, make(homes, stations)), (
-        "with the stations on eight devices the answers change"
+    assert np.array_equal(found, by_loop), (
+        "with the stations sharded over eight devices the answers change"
     )
 
 

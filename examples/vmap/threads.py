@@ -18,8 +18,7 @@ import sys
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import P, lax
-from jax.sharding import NamedSharding
+from jax import lax
 
 
 def swing(angle):
@@ -96,13 +95,6 @@ def pools(settings):
         check=True,
     )
     return dict(json.loads(line) for line in done.stdout.splitlines())
-
-
-def lower(mesh):
-    """Lower the loop that each device runs, for a mesh of any size, 64 angles each."""
-    split = NamedSharding(mesh, P("rows"))
-    angles = jax.ShapeDtypeStruct((64 * mesh.size,), jnp.float32, sharding=split)
-    return jax.jit(jax.vmap(swing)).lower(angles)
 
 
 def main():

@@ -14,10 +14,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import P, lax
-from jax.sharding import NamedSharding
-
-ROWS = P("rows")  # sharded along the first axis
+from jax import lax
 
 
 class Facts(NamedTuple):
@@ -100,14 +97,6 @@ def normalized(compiled):
     hlo = re.sub(rf"(?m)^(?:{tables})\n(?:.+\n)*", "", hlo)
     hlo = re.sub(r",? ?metadata=\{(?:\"[^\"]*\"|[^}\"])*\}", "", hlo)
     return re.sub(r"\n{2,}", "\n\n", hlo)
-
-
-def lower(mesh):
-    """Lower the mapped `dot` for a mesh of any size, two rows for each device."""
-    rows = jax.ShapeDtypeStruct(
-        (2 * mesh.size, 5), jnp.float32, sharding=NamedSharding(mesh, ROWS)
-    )
-    return jax.jit(jax.vmap(dot)).lower(rows, rows)
 
 
 def main():
