@@ -51,7 +51,7 @@ def needs_no_loop():
 def batches_matrix_products():
     """It suits matrix multiplication."""
     matrices, vector = np.arange(24.0).reshape(2, 3, 4), np.arange(4.0)
-    answer = jax.vmap(jnp.matmul, in_axes=(0, None))(matrices, vector)
+    answer = jax.jit(jax.vmap(jnp.matmul, in_axes=(0, None)))(matrices, vector)
     assert np.array_equal(answer, matrices @ vector)
     return f"{matrices.shape[1:]} @ {vector.shape} becomes {answer.shape}"
 

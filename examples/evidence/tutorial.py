@@ -32,13 +32,14 @@ from examples.evidence.then_and_now import (
     unchecked,
 )
 from examples.tools.text import count_text
-from examples.tools.tracing import traces
+from examples.tools.tracing import count_traces
 
 
 @claim(changed("0.2.7"))
 def leads_with_the_mapped_axis():
     """`pmap` always puts the mapped axis first, as `vmap` does with `out_axes=0`."""
-    shapes = [jax.pmap(jnp.negative, out_axes=axis)(table()).shape for axis in (0, 1)]
+    ways = [jax.pmap(jnp.negative, out_axes=axis) for axis in (0, 1)]
+    shapes = [jax.eval_shape(way, table()).shape for way in ways]
     assert shapes == [(8, 3), (3, 8)]
     return f"{shapes[0]}, or {shapes[1]} with `out_axes=1`"
 
@@ -66,11 +67,10 @@ def communicates_by_collectives():
 @claim(HOLDS)
 def runs_one_program():
     """All devices run one program, each on its own data."""
-    places = jax.pmap(lambda row: lax.axis_index("rows") + 0 * row, "rows")
-    answer = places(np.zeros(8))
-    seen = traces(lambda f: jax.pmap(f)(table()))
-    assert answer.tolist() == list(range(8)) and seen == 1
-    return f"{seen} trace of Python for {count_devices(answer)} devices"
+    place = count_traces(lambda row: lax.axis_index("rows") + 0 * row)
+    answer = jax.pmap(place, axis_name="rows")(np.zeros(8))
+    assert answer.tolist() == list(range(8)) and place.traces == 1
+    return f"{place.traces} trace of Python for {count_devices(answer)} devices"
 
 
 @claim(HOLDS)
