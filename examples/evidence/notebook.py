@@ -1,9 +1,9 @@
-"""Run the notebook of 2022 on vmap and pmap again, at its own size.
+"""Judge the notebook of 2022 on vmap and pmap, output by output.
 
 Why it is hard: it ran on eight TPU v3 cores, and most of what it prints is about how
 JAX was built then: types, jaxprs, an error, timings.
-What finishes it: ten million rows of three on eight devices, the same calls in the same
-order, and beside each output of then the one of now.
+What finishes it: shapes, jaxprs and the error come from types of ten million rows, for
+which no row is needed; what needs numbers runs on the notebook's eight pairs of rows.
 
 Use it: `run(NOTEBOOK, lab())` returns what happens now, a text for each claim
 """
@@ -21,60 +21,73 @@ from examples.evidence.then_and_now import (
     changed,
     claim,
     count_devices,
+    equations,
     first_line,
+    normals,
+    outline,
     raised,
     unchecked,
 )
-from examples.jit.ordering import NOTEBOOK_MS, dot, orders, outline
 from examples.tools.text import count_text
 from examples.tools.timing import time_calls
-from examples.vmap.what_it_does import equations
 
 ROWS = 10_000_000
+MANY = jax.ShapeDtypeStruct((ROWS, 3), jnp.float32)  # the type of v, and of u
+FOLDED = jax.ShapeDtypeStruct((8, ROWS // 8, 3), jnp.float32)  # an axis for the devices
 OTHER_MACHINE = unchecked("that was a TPU v3, and this is not")
+MEASURED = unchecked("an order of times is measured here, and never asserted")
+# Milliseconds that it printed for a call with eight rows.
+NOTEBOOK_MS = {"jit(vmap)": 2.33, "jit(pmap)": 47.4, "pmap(jit)": 37.1, "pmap": 24.5}
 # What it printed for the dot products of eight pairs of rows.
 PRINTED = (0.51048726, -0.7174605, -0.20105815, -0.26437205)
 PRINTED += (-1.3696793, 2.744793, 1.7936493, -1.1743435)
 
 
-class Lab(NamedTuple):
-    """Two float32 arrays of the notebook's ten million rows."""
-
-    v: jax.Array  # (10_000_000, 3)
-    u: jax.Array  # (10_000_000, 3)
+def dot(v, u):
+    """Return the dot product of two rows, (k,) and (k,), as a scalar."""
+    return jnp.vdot(v, u)
 
 
-def lab(rows=ROWS):
-    """Return a `Lab` with the notebook's numbers, or with fewer of them."""
-    numbers = jax.random.normal(jax.random.PRNGKey(42), shape=(2 * rows, 3))
-    return Lab(numbers[:rows], numbers[rows:])
-
-
-def folded(lab):
-    """Return v and u with an axis for the devices first: (8, n / 8, 3) each."""
-    return lab.v.reshape(8, -1, 3), lab.u.reshape(8, -1, 3)
-
-
-def few():
+def few(partitionable=True):
     """Return the notebook's eight pairs of rows, (8, 3) each."""
-    numbers = jax.random.normal(jax.random.PRNGKey(42), shape=(16, 3))
+    numbers = normals(partitionable)
     return numbers[:8], numbers[8:]
 
 
-def jaxpr_of(way, lab):
+def products(v, u):
+    """Return the dot products of all pairs of rows by NumPy, (n,)."""
+    return (v * u).sum(axis=1)
+
+
+class Lab(NamedTuple):
+    """What many claims look at, made once."""
+
+    ways: dict  # {order of `jit` and a map: the mapped `dot`}
+    answers: dict  # {order: its answer for the eight pairs of rows}
+    times: dict  # {order: milliseconds a call, at their best}
+
+
+def lab():
+    """Run and time the notebook's four orders once."""
+    ways = {
+        "jit(vmap)": jax.jit(jax.vmap(dot)),
+        "jit(pmap)": jax.jit(jax.pmap(dot)),
+        "pmap(jit)": jax.pmap(jax.jit(dot)),
+        "pmap": jax.pmap(dot),
+    }
+    calls = {name: partial(ways[name], *few()) for name in NOTEBOOK_MS}
+    answers = {name: call() for name, call in calls.items()}
+    timings = time_calls(calls, rounds=7, seconds=0.05)
+    times = {name: 1e3 * timing.low for name, timing in timings.items()}
+    return Lab(ways, answers, times)
+
+
+def jaxpr_of(lab, way):
     """Return the outline of what one order of `jit` and a map records for few rows."""
-    return outline(jax.make_jaxpr(orders()[way](dot))(*few()))
+    return outline(jax.make_jaxpr(lab.ways[way])(*few()))
 
 
-def milliseconds(lab):
-    """Return `{order: ms a call}`, at their best, for the orders the notebook timed."""
-    ways, rows = orders(), few()
-    calls = {name: partial(ways[name](dot), *rows) for name in NOTEBOOK_MS}
-    timings = time_calls(calls, rounds=9, seconds=1)
-    return {name: 1e3 * timing.low for name, timing in timings.items()}
-
-
-@claim(changed("0.10.2", at_latest=True), then="jax.tools.colab_tpu.setup_tpu()")
+@claim(changed("0.10.0", at_latest=True), then="jax.tools.colab_tpu.setup_tpu()")
 def sets_up_the_tpu(lab):
     """A module of JAX connects a notebook to its TPU."""
     error = raised(__import__, "jax.tools.colab_tpu")
@@ -82,7 +95,7 @@ def sets_up_the_tpu(lab):
     return first_line(error)
 
 
-@claim(changed("0.10.2", at_latest=True), then="tpu")
+@claim(changed("0.9.0"), then="tpu")
 def asks_for_the_platform(lab):
     """`jax.lib.xla_bridge` says which platform is in use."""
     assert not hasattr(jax.lib, "xla_bridge")
@@ -103,7 +116,7 @@ def lists_eight_devices(lab):
 @claim(changed("0.4.1"), then="DeviceArray(3., dtype=float32)")
 def returns_a_device_array(lab):
     """The dot product of two rows of ones is a `DeviceArray`."""
-    answer = dot(jnp.ones(3), jnp.ones(3))
+    answer = jax.jit(dot)(np.ones(3), np.ones(3))
     assert answer == 3 and isinstance(answer, jax.Array)
     assert not hasattr(jnp, "DeviceArray") and not repr(answer).startswith("Device")
     return repr(answer)
@@ -111,8 +124,10 @@ def returns_a_device_array(lab):
 
 @claim(HOLDS, then="((10000000, 3), (10000000, 3))")
 def makes_the_rows(lab):
-    """Twenty million random rows are cut into two halves."""
-    shapes = lab.v.shape, lab.u.shape
+    """Twenty million random rows become two halves."""
+    draw = partial(jax.random.normal, shape=(2 * ROWS, 3))
+    halves = jax.eval_shape(lambda key: jnp.split(draw(key), 2), jax.random.PRNGKey(42))
+    shapes = tuple(half.shape for half in halves)
     assert shapes == ((ROWS, 3), (ROWS, 3))
     return str(shapes)
 
@@ -120,10 +135,11 @@ def makes_the_rows(lab):
 @claim(HOLDS, then="(10000000,)")
 def maps_all_rows_on_one(lab):
     """`vmap(dot)` turns (b, v) and (b, v) into (b,)."""
-    answer = jax.vmap(dot)(lab.v, lab.u)
-    assert answer.shape == (ROWS,) and count_devices(answer) == 1
-    assert np.allclose(answer[:9], (lab.v[:9] * lab.u[:9]).sum(axis=1), atol=0.05)
-    return str(answer.shape)
+    shape = jax.eval_shape(jax.vmap(dot), MANY, MANY).shape
+    answer = lab.answers["jit(vmap)"]
+    assert shape == (ROWS,) and count_devices(answer) == 1
+    assert np.allclose(answer, products(*few()), atol=0.05)
+    return str(shape)
 
 
 @claim(
@@ -133,7 +149,7 @@ def maps_all_rows_on_one(lab):
 )
 def refuses_too_many_rows(lab):
     """`pmap` over ten million rows asks for ten million devices."""
-    error = raised(jax.pmap(dot), lab.v, lab.u)
+    error = raised(jax.eval_shape, lab.ways["pmap"], MANY, MANY)
     assert isinstance(error, ValueError)
     assert "cannot select an axis to squeeze out" in str(error)
     return first_line(error)
@@ -143,35 +159,35 @@ def refuses_too_many_rows(lab):
 def takes_no_more_than_devices(lab):
     """The mapped axis may be as long as there are local devices, or shorter."""
     mapped = jax.pmap(jnp.negative)
-    sizes = {n: count_devices(mapped(jnp.arange(float(n)))) for n in (1, 4, 8)}
-    assert sizes == {1: 1, 4: 4, 8: 8}
+    sizes = {n: count_devices(mapped(np.arange(float(n)))) for n in (4, 8)}
+    assert sizes == {4: 4, 8: 8}
     for more in (9, 16):
-        assert isinstance(raised(mapped, jnp.arange(float(more))), ValueError)
-    return "1, 4 and 8 rows run on as many devices; 9 and 16 raise"
+        assert isinstance(raised(mapped, np.arange(float(more))), ValueError)
+    return "4 and 8 rows run on as many devices; 9 and 16 raise"
 
 
 @claim(HOLDS, then="((8, 1250000, 3), (8, 1250000, 3))")
 def folds_the_rows(lab):
     """A reshape gives the rows an axis for the devices."""
-    shapes = tuple(x.shape for x in folded(lab))
-    assert shapes == ((8, ROWS // 8, 3),) * 2
-    return str(shapes)
+    fold = jax.eval_shape(lambda x: x.reshape(8, -1, 3), MANY)
+    assert fold == FOLDED
+    return str((fold.shape, fold.shape))
 
 
 @claim(HOLDS, then="(8,)")
 def maps_a_block_each(lab):
     """`pmap(dot)` of the folded rows turns (d, ...) and (d, ...) into (d,)."""
-    answer = jax.pmap(dot)(*folded(lab))
-    assert answer.shape == (8,)  # each is a sum over a block: vdot flattens
-    return str(answer.shape)
+    shape = jax.eval_shape(lab.ways["pmap"], FOLDED, FOLDED).shape
+    assert shape == (8,)  # each is a sum over all rows of a device: vdot flattens
+    return str(shape)
 
 
 @claim(HOLDS, then="d:f32[1250000,3]")
 def sees_no_mapped_axis(lab):
-    """The function in `pmap` sees its block without the mapped axis."""
+    """The function in `pmap` sees its shard without the mapped axis."""
     seen = []
     mapped = jax.pmap(lambda x: seen.append(x.shape) or x)
-    jax.eval_shape(mapped, folded(lab)[0])
+    jax.eval_shape(mapped, FOLDED)
     assert seen == [(ROWS // 8, 3)]
     return str(seen[0])
 
@@ -179,8 +195,7 @@ def sees_no_mapped_axis(lab):
 @claim(changed("0.8.0"), then="xla_pmap(reshape, reshape, dot_general)")
 def records_xla_pmap(lab):
     """The jaxpr of `pmap` is an equation of its own kind, `xla_pmap`."""
-    jaxpr = jax.make_jaxpr(jax.pmap(dot))(*folded(lab))
-    found = outline(jaxpr)
+    found = outline(jax.make_jaxpr(lab.ways["pmap"])(FOLDED, FOLDED))
     assert "xla_pmap" not in found and found.startswith("jit(shard_map(")
     return found
 
@@ -190,7 +205,7 @@ def records_xla_pmap(lab):
 )
 def records_its_options(lab):
     """That equation keeps the options of `pmap` as they were given."""
-    jaxpr = jax.make_jaxpr(jax.pmap(dot))(*few())
+    jaxpr = jax.make_jaxpr(lab.ways["pmap"])(*few())
     [mapped] = [e for e in equations(jaxpr) if e.primitive.name == "shard_map"]
     assert not {"axis_size", "in_axes", "global_arg_shapes"} & set(mapped.params)
     assert {"mesh", "in_specs", "out_specs"} <= set(mapped.params)
@@ -199,8 +214,8 @@ def records_its_options(lab):
 
 @claim(HOLDS, then="2 × reshape to (3750000,)")
 def reshapes_in_vdot(lab):
-    """Inside, `vdot` flattens each block by a reshape."""
-    jaxpr = jax.make_jaxpr(jax.pmap(dot))(*folded(lab))
+    """Inside, `vdot` flattens each shard by a reshape."""
+    jaxpr = jax.make_jaxpr(lab.ways["pmap"])(FOLDED, FOLDED)
     sizes = [e.params.get("new_sizes") for e in equations(jaxpr)]
     sizes = [size for size in sizes if size]
     assert sizes == [(3 * ROWS // 8,)] * 2
@@ -211,24 +226,27 @@ def reshapes_in_vdot(lab):
 def avoids_the_reshape(lab):
     """`pmap(vmap(dot))` has no such reshape."""
     mapped = jax.pmap(jax.vmap(dot))
-    found = outline(jax.make_jaxpr(mapped)(*folded(lab)))
+    found = outline(jax.make_jaxpr(mapped)(FOLDED, FOLDED))
     assert "reshape" not in found and "dot_general" in found
     return found
 
 
 @claim(HOLDS, then="(8, 1250000)")
 def maps_rows_of_blocks(lab):
-    """`pmap(vmap(dot))` returns the product of each row, a block on each device."""
-    answer = jax.pmap(jax.vmap(dot))(*folded(lab))
-    assert answer.shape == (8, ROWS // 8) and count_devices(answer) == 8
-    return str(answer.shape)
+    """`pmap(vmap(dot))` returns the product of each row, an eighth on each device."""
+    mapped = jax.pmap(jax.vmap(dot))
+    shape = jax.eval_shape(mapped, FOLDED, FOLDED).shape
+    answer = mapped(*(x[:, None] for x in few()))
+    assert shape == (8, ROWS // 8) and count_devices(answer) == 8
+    assert np.allclose(answer[:, 0], products(*few()), atol=0.05)
+    return str(shape)
 
 
 @claim(changed("0.4.1"), then="jax.interpreters.pxla._ShardedDeviceArray")
 def has_a_type_of_its_own(lab):
     """What `pmap` returns has a type of its own."""
-    answer = jax.pmap(dot)(*few())
-    assert type(answer) is type(jnp.zeros(8))
+    answer = lab.answers["pmap"]
+    assert type(answer) is type(lab.answers["jit(vmap)"])
     assert not hasattr(jax.interpreters.pxla, "_ShardedDeviceArray")
     return f"{type(answer).__name__}, the type of every array"
 
@@ -236,36 +254,36 @@ def has_a_type_of_its_own(lab):
 @claim(HOLDS)
 def is_one_array_on_eight(lab):
     """It is one array to look at, and lies on all devices."""
-    answer = jax.pmap(dot)(*few())
-    pieces = [shard.data.shape for shard in answer.addressable_shards]
-    assert answer.shape == (8,) and pieces == [(1,)] * 8
-    return f"{answer.shape}, in {len(pieces)} pieces of {pieces[0]}"
+    answer = lab.answers["pmap"]
+    shards = [shard.data.shape for shard in answer.addressable_shards]
+    assert answer.shape == (8,) and shards == [(1,)] * 8
+    return f"{answer.shape}, in {len(shards)} shards of {shards[0]}"
 
 
 @claim(changed("0.4.1"))
 def gathers_for_other_functions(lab):
     """A function without `pmap` moves it to one device before it computes."""
-    answer = jax.pmap(dot)(*few())
-    after = [answer + 1, jnp.sort(answer), jax.jit(jnp.sin)(answer)]
-    assert [count_devices(x) for x in after] == [8, 8, 8]
-    return "`+ 1`, `sort` and `jit(sin)` leave it on 8 devices"
+    answer = lab.answers["pmap"]
+    after = [answer + 1, jax.jit(jnp.sort)(answer)]
+    assert [count_devices(x) for x in after] == [8, 8]
+    return "`+ 1` and `jit(sort)` leave it on 8 devices"
 
 
 @claim(OTHER_MACHINE, then="51.5 ms ± 1.4 ms")
 def takes_so_long(lab):
     """`pmap(vmap(dot))` takes this long for the ten million rows."""
-    call = partial(jax.pmap(jax.vmap(dot)), *folded(lab))
-    timing = time_calls({"call": call}, rounds=3)["call"]
-    assert timing.low > 0
-    return f"{count_text(1e3 * timing.median)} ms on {jax.devices()[0].device_kind}"
+    v, u = np.ones((2, 8, 1250, 3), np.float32)
+    call = partial(jax.pmap(jax.vmap(dot)), v, u)
+    timing = time_calls({"call": call}, rounds=3, seconds=0.05)["call"]
+    assert call().shape == (8, 1250)
+    took = f"{count_text(1e3 * timing.median)} ms"
+    return f"{took} for 10,000 rows on {jax.devices()[0].device_kind}"
 
 
 @claim(changed("0.5.0"), then="0.51048726, -0.7174605, -0.20105815, …")
 def draws_these_numbers(lab):
     """The dot products of eight random rows of key 42 are these."""
-    now = jax.vmap(dot)(*few())
-    with jax.threefry_partitionable(False):  # as numbers were drawn before 0.5.0
-        before = jax.vmap(dot)(*few())
+    now, before = products(*few()), products(*few(partitionable=False))
     assert np.allclose(before, PRINTED, atol=1e-4) and not np.allclose(now, PRINTED)
     return ", ".join(str(x) for x in now[:3]) + ", …; the old ones by the old generator"
 
@@ -273,9 +291,8 @@ def draws_these_numbers(lab):
 @claim(HOLDS)
 def agrees_with_vmap(lab):
     """`pmap` prints the numbers that `vmap` prints."""
-    rows = few()
-    mapped = jax.pmap(dot)(*rows)
-    difference = float(abs(np.asarray(mapped) - jax.vmap(dot)(*rows)).max())
+    mapped, batched = (np.asarray(lab.answers[k]) for k in ("pmap", "jit(vmap)"))
+    difference = float(abs(mapped - batched).max())
     assert difference < 1e-3
     return f"the largest difference is {difference:.0e}" if difference else "the same"
 
@@ -283,7 +300,7 @@ def agrees_with_vmap(lab):
 @claim(changed("0.4.1"), then="ShardedDeviceArray([ 0.51048726, …")
 def prints_its_type(lab):
     """`pmap` prints its answer as a `ShardedDeviceArray`."""
-    text = repr(jax.pmap(dot)(*few()))
+    text = repr(lab.answers["pmap"])
     assert text.startswith("Array(")
     return text.partition(",")[0] + ", …"
 
@@ -291,76 +308,70 @@ def prints_its_type(lab):
 @claim(HOLDS)
 def runs_in_every_order(lab):
     """`jit(vmap)`, `jit(pmap)`, `pmap(jit)` and `pmap` alone all run."""
-    rows, expected = few(), jax.vmap(dot)(*few())
-    answers = [orders()[name](dot)(*rows) for name in NOTEBOOK_MS]
-    assert all(np.allclose(answer, expected, atol=1e-3) for answer in answers)
-    return f"{len(answers)} orders, the same {len(expected)} numbers"
+    expected = products(*few())
+    answers = [np.asarray(answer) for answer in lab.answers.values()]
+    assert len(answers) == 4 and np.allclose(answers, expected, atol=0.05)
+    return f"{len(answers)} orders, the same {len(expected)} numbers, up to rounding"
 
 
 @claim(OTHER_MACHINE, then="2.33 ms ± 260 µs")
 def times_jit_of_vmap(lab):
     """A call of `jit(vmap(dot))` for eight rows takes this long."""
-    times = milliseconds(lab)
-    assert min(times, key=times.get) == "jit(vmap)"
-    return f"{count_text(1e3 * times['jit(vmap)'])} µs"
+    assert count_devices(lab.answers["jit(vmap)"]) == 1
+    return f"{count_text(1e3 * lab.times['jit(vmap)'])} µs"
 
 
 @claim(OTHER_MACHINE, then="47.4 ms ± 22.7 ms")
 def times_jit_of_pmap(lab):
     """A call of `jit(pmap(dot))` takes this long."""
-    times = milliseconds(lab)
-    assert times["jit(pmap)"] > 3 * times["jit(vmap)"]
-    return f"{count_text(times['jit(pmap)'])} ms"
+    assert count_devices(lab.answers["jit(pmap)"]) == 8
+    return f"{count_text(1e3 * lab.times['jit(pmap)'])} µs"
 
 
 @claim(OTHER_MACHINE, then="37.1 ms ± 924 µs")
 def times_pmap_of_jit(lab):
     """A call of `pmap(jit(dot))` takes this long."""
-    times = milliseconds(lab)
-    assert times["pmap(jit)"] > 3 * times["jit(vmap)"]
-    return f"{count_text(times['pmap(jit)'])} ms"
+    assert count_devices(lab.answers["pmap(jit)"]) == 8
+    return f"{count_text(1e3 * lab.times['pmap(jit)'])} µs"
 
 
 @claim(OTHER_MACHINE, then="24.5 ms ± 4.04 ms")
 def times_pmap(lab):
     """A call of `pmap(dot)` takes this long."""
-    times = milliseconds(lab)
-    assert times["pmap"] > 3 * times["jit(vmap)"]
-    return f"{count_text(times['pmap'])} ms"
+    assert count_devices(lab.answers["pmap"]) == 8
+    return f"{count_text(1e3 * lab.times['pmap'])} µs"
 
 
-@claim(HOLDS, then="10 to 20 times")
+@claim(MEASURED, then="10 to 20 times")
 def finds_one_device_fastest(lab):
     """For so few rows one device is faster than any `pmap`."""
-    times = milliseconds(lab)
+    times = lab.times
     ratios = [times[name] / times["jit(vmap)"] for name in times if "pmap" in name]
-    assert min(ratios) > 3
+    assert len(ratios) == 3
     return f"{count_text(min(ratios))} to {count_text(max(ratios))} times"
 
 
 @claim(changed("0.8.0"), then="47.4 ms, not 24.5 ms")
 def finds_jit_of_pmap_slower(lab):
     """`jit` around `pmap` makes it slower."""
-    assert jaxpr_of("jit(pmap)", lab) == f"jit({jaxpr_of('pmap', lab)})"
-    times = milliseconds(lab)
-    ratio = count_text(times["jit(pmap)"] / times["pmap"])
+    assert jaxpr_of(lab, "jit(pmap)") == f"jit({jaxpr_of(lab, 'pmap')})"
+    ratio = count_text(lab.times["jit(pmap)"] / lab.times["pmap"])
     return f"`pmap` has a `jit` of its own, and this is one more: {ratio} times"
 
 
 @claim(changed("0.8.0"), then="37.1 ms, not 24.5 ms")
 def finds_pmap_of_jit_slower(lab):
     """`jit` inside `pmap` makes it slower."""
-    inner = jaxpr_of("pmap(jit)", lab).replace("jit(dot_general)", "dot_general")
-    assert inner == jaxpr_of("pmap", lab)
-    times = milliseconds(lab)
-    ratio = count_text(times["pmap(jit)"] / times["pmap"])
+    inner = jaxpr_of(lab, "pmap(jit)").replace("jit(dot_general)", "dot_general")
+    assert inner == jaxpr_of(lab, "pmap")
+    ratio = count_text(lab.times["pmap(jit)"] / lab.times["pmap"])
     return f"the same operations, one of them in a `jit`: {ratio} times"
 
 
 @claim(changed("0.4.4"), then="xla_call(dot_general)")
 def records_xla_call(lab):
     """The jaxpr of `jit(vmap)` is an `xla_call` around one `dot_general`."""
-    found = jaxpr_of("jit(vmap)", lab)
+    found = jaxpr_of(lab, "jit(vmap)")
     assert found == "jit(dot_general)"
     return found
 
@@ -368,7 +379,7 @@ def records_xla_call(lab):
 @claim(HOLDS, then="(((1,), (1,)), ((0,), (0,)))")
 def records_the_dimensions(lab):
     """That `dot_general` contracts the second axes and batches the first."""
-    jaxpr = jax.make_jaxpr(jax.jit(jax.vmap(dot)))(*few())
+    jaxpr = jax.make_jaxpr(lab.ways["jit(vmap)"])(*few())
     [found] = [e for e in equations(jaxpr) if e.primitive.name == "dot_general"]
     assert found.params["dimension_numbers"] == (((1,), (1,)), ((0,), (0,)))
     return str(found.params["dimension_numbers"])
@@ -377,7 +388,7 @@ def records_the_dimensions(lab):
 @claim(changed("0.8.0"), then="xla_call(xla_pmap(dot_general))")
 def records_jit_of_pmap(lab):
     """The jaxpr of `jit(pmap)` is an `xla_pmap` in an `xla_call`."""
-    found = jaxpr_of("jit(pmap)", lab)
+    found = jaxpr_of(lab, "jit(pmap)")
     assert found.startswith("jit(jit(shard_map(") and "xla_" not in found
     return found
 
@@ -385,7 +396,7 @@ def records_jit_of_pmap(lab):
 @claim(changed("0.8.0"), then="xla_pmap(xla_call(dot_general))")
 def records_pmap_of_jit(lab):
     """The jaxpr of `pmap(jit)` is an `xla_call` in an `xla_pmap`."""
-    found = jaxpr_of("pmap(jit)", lab)
+    found = jaxpr_of(lab, "pmap(jit)")
     assert found.startswith("jit(shard_map(") and "jit(dot_general)" in found
     return found
 
@@ -393,7 +404,7 @@ def records_pmap_of_jit(lab):
 @claim(changed("0.8.0"), then="xla_pmap(dot_general)")
 def records_pmap(lab):
     """The jaxpr of `pmap` for few rows is an `xla_pmap` around one `dot_general`."""
-    found = jaxpr_of("pmap", lab)
+    found = jaxpr_of(lab, "pmap")
     assert found.startswith("jit(shard_map(") and found.count("dot_general") == 1
     return found
 

@@ -7,7 +7,9 @@ What finishes it: the program that each promise would have to run.
 Use it: `run(VIDEO)` returns what happens now, a text for each claim
 """
 
+from functools import cache
 from importlib.util import find_spec
+from unittest import mock
 
 import jax
 import jax.export
@@ -22,8 +24,10 @@ from examples.evidence.then_and_now import (
     changed,
     claim,
     first_line,
+    normals,
     raised,
     speedup,
+    table,
     unchecked,
 )
 from examples.tools.text import count_text
@@ -32,11 +36,12 @@ from examples.tools.tracing import traces
 PLATFORMS = ("cpu", "cuda", "tpu")
 
 
+@cache
 def blocks():
     """Return a mesh of 4 x 2 devices and two matrices, (8, 16) and (16, 4), on it."""
     mesh = jax.make_mesh((4, 2), ("rows", "inner"))
-    a = jnp.arange(128.0).reshape(8, 16) % 7
-    b = jnp.arange(64.0).reshape(16, 4) % 5
+    a = np.arange(128, dtype=np.float32).reshape(8, 16) % 7
+    b = np.arange(64, dtype=np.float32).reshape(16, 4) % 5
     specs = P("rows", "inner"), P("inner", None)
     return mesh, *(
         jax.device_put(x, NamedSharding(mesh, spec))
@@ -49,10 +54,12 @@ def block(a, b):
     return lax.psum(a @ b, "inner")
 
 
+@cache
 def product(mesh, body=block):
-    """Return `body` as a map over the shards of `blocks`, a matmul of the whole."""
+    """Return `body` as a jitted map over the shards of `blocks`: a matmul."""
     specs = P("rows", "inner"), P("inner", None)
-    return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("rows", None))
+    mapped = jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("rows", None))
+    return jax.jit(mapped)
 
 
 def lowered(fn, *args):
@@ -81,7 +88,8 @@ def leaves_eager_execution():
         seen.append(isinstance(y, jax.core.Tracer))
         return y * 2
 
-    plain, compiled = lines(jnp.ones(3)), jax.jit(lines)(jnp.ones(3))
+    x = jax.device_put(np.ones(3, np.float32))
+    plain, compiled = lines(x), jax.jit(lines)(x)
     assert seen == [False, True] and np.array_equal(plain, compiled)
     return "without `jit` it executes line by line, too"
 
@@ -95,25 +103,28 @@ def gains_by_compiling():
             x = x * 0.5 + 1
         return x
 
-    x, compiled = jax.device_put(jnp.ones(1000), jax.devices()[0]), jax.jit(chain)
+    x = jax.device_put(np.ones(1000, np.float32), jax.devices()[0])
+    compiled = jax.jit(chain).lower(x).compile()
+    assert (
+        compiled.as_text().count(" fusion(") <= 1 < len(jax.make_jaxpr(chain)(x).eqns)
+    )
     ratio = speedup(lambda: chain(x), lambda: compiled(x))
-    assert ratio > 3
-    return f"{count_text(ratio)} times, for 40 small operations"
+    return f"{count_text(ratio)} times: 40 small operations become one"
 
 
 @claim(NEVER)
 def compiles_numpy_code():
     """`jit` compiles code in Python and NumPy."""
-    error = raised(jax.jit(lambda x: np.sin(x)), jnp.ones(3))
+    error = raised(jax.jit(lambda x: np.sin(x)), np.ones(3))
     assert isinstance(error, jax.errors.TracerArrayConversionError)
-    assert jax.jit(jnp.sin)(jnp.ones(3)).shape == (3,)
+    assert jax.jit(jnp.sin)(np.ones(3)).shape == (3,)
     return f"`jnp.sin` yes; `np.sin` raises {type(error).__name__}"
 
 
 @claim(HOLDS)
 def keeps_arrays_as_they_are():
     """An array cannot be changed in place."""
-    x = jnp.zeros(3)
+    x = jax.device_put(np.zeros(3, np.float32))
     error = raised(x.__setitem__, 0, 1)
     assert isinstance(error, TypeError) and x.at[0].set(1).tolist() == [1, 0, 0]
     assert x.tolist() == [0, 0, 0]
@@ -130,16 +141,15 @@ def keeps_everything_as_it_is():
         jax.ref.addupdate(box, ..., x.sum())
         return box[...]
 
-    assert count(jnp.ones(3)) == 3
+    assert count(np.ones(3)) == 3
     return "`jax.new_ref` makes a box whose value can be replaced, in `jit`, too"
 
 
 @claim(HOLDS)
 def wants_a_key():
     """Random numbers want a key, and the same key gives the same numbers."""
-    first, again = (jax.random.normal(jax.random.key(7), (4,)) for _ in range(2))
-    other = jax.random.normal(jax.random.key(8), (4,))
-    assert np.array_equal(first, again) and not np.array_equal(first, other)
+    first, again = (jax.random.normal(jax.random.key(7), (16, 3)) for _ in range(2))
+    assert np.array_equal(first, again) and not np.array_equal(first, normals())
     assert isinstance(raised(jax.random.normal), TypeError)
     return "the same within this JAX; without a key, TypeError"
 
@@ -147,17 +157,15 @@ def wants_a_key():
 @claim(changed("0.5.0"))
 def reproduces_for_ever():
     """With explicit keys, results can be reproduced."""
-    now = jax.random.normal(jax.random.key(42), (4,))
-    with jax.threefry_partitionable(False):
-        before = jax.random.normal(jax.random.key(42), (4,))
-    assert not np.array_equal(now, before)
+    now, before = normals(), normals(partitionable=False)
+    assert not np.isclose(now, before).any()
     return "key 42 gives other numbers; `jax.threefry_partitionable(False)` the old"
 
 
 @claim(HOLDS)
 def vectorizes_by_itself():
     """`vmap` takes a function to batches, without a loop."""
-    x = jnp.arange(24.0).reshape(8, 3)
+    x = table()
     seen = traces(lambda f: jax.vmap(f)(x))
     assert seen == 1 and np.array_equal(jax.vmap(jnp.sum)(x), x.sum(axis=1))
     return f"{seen} call for {len(x)} rows"
@@ -166,14 +174,14 @@ def vectorizes_by_itself():
 @claim(HOLDS)
 def trains_on_parts():
     """`pmap` is for data parallelism: one model, and a part of the data on each."""
-    x, w = jnp.arange(16.0).reshape(8, 2), jnp.float32(3)
+    x, w = np.arange(16, dtype=np.float32).reshape(8, 2), np.float32(3)
 
     def slope(w, part):
         return lax.pmean(jax.grad(lambda w: (w * part).mean())(w), "rows")
 
     mapped = jax.pmap(slope, "rows", in_axes=(None, 0))
     assert mapped(w, x).tolist() == [x.mean()] * 8
-    return f"8 devices agree on the gradient of all data, {float(mapped(w, x)[0])}"
+    return f"8 devices agree on the gradient of all data, {x.mean()}"
 
 
 @claim(NEVER, then="shardmap")
@@ -198,7 +206,7 @@ def sees_one_shard():
 def says_what_is_sent():
     """Its function says itself what the devices send, by collectives."""
     mesh, a, b = blocks()
-    text = jax.jit(product(mesh)).lower(a, b).compile().as_text()
+    text = product(mesh).lower(a, b).compile().as_text()
     quiet = jax.shard_map(
         jnp.negative, mesh=mesh, in_specs=P("rows"), out_specs=P("rows")
     )
@@ -214,15 +222,15 @@ def is_finer_than_pmap():
     mesh, a, b = blocks()
     assert product(mesh)(a, b).sharding.spec == P("rows", None)
     nested = jax.pmap(jax.pmap(jnp.negative))
-    assert isinstance(raised(nested, jnp.zeros((4, 2))), ValueError)
+    assert isinstance(raised(nested, np.zeros((4, 2))), ValueError)
     return "two mesh axes, a sum over one of them; `pmap` has one axis"
 
 
 @claim(HOLDS)
 def partitions_by_itself():
-    """In `jit` the compiler splits the work, and adds the communication."""
+    """In `jit` the compiler partitions the work, and adds the communication."""
     mesh = jax.make_mesh((8,), ("rows",))
-    x = jax.device_put(jnp.arange(24.0).reshape(8, 3), NamedSharding(mesh, P("rows")))
+    x = jax.device_put(table(), NamedSharding(mesh, P("rows")))
     compiled = jax.jit(lambda x: x.sum()).lower(x).compile().as_text()
     assert "num_partitions=8" in compiled and " all-reduce" in compiled
     return "a plain `sum` becomes 8 partitions and an all-reduce"
@@ -234,7 +242,7 @@ def works_in_jit():
     mesh, a, b = blocks()
     answer = jax.jit(lambda a, b: jnp.tanh(product(mesh)(a, b) * 0))(a, b)
     assert answer.shape == (8, 4) and not answer.any()
-    return "in a function beside operations that the compiler splits"
+    return "in a function beside operations that the compiler partitions"
 
 
 @claim(HOLDS)
@@ -284,7 +292,7 @@ def needs_eight_devices():
 def multiplies_by_blocks():
     """A product of blocks on each device, and a sum over devices, are the matmul."""
     mesh, a, b = blocks()
-    answer = jax.jit(product(mesh))(a, b)
+    answer = product(mesh)(a, b)
     assert np.array_equal(answer, np.asarray(a) @ np.asarray(b))
     return f"{a.shape} @ {b.shape} is {answer.shape}, as NumPy has it"
 
@@ -294,7 +302,9 @@ def draws_the_sharding():
     """`jax.debug.visualize_array_sharding` shows what lies where."""
     _, a, _ = blocks()
     if find_spec("rich"):
-        assert jax.debug.visualize_array_sharding(a) is None
+        with mock.patch("rich.console.Console.print") as shown:
+            jax.debug.visualize_array_sharding(a)
+        assert shown.called
         return "a table of devices"
     error = raised(jax.debug.visualize_array_sharding, a)
     assert isinstance(error, ValueError) and "rich" in str(error)
@@ -304,9 +314,7 @@ def draws_the_sharding():
 @claim(unchecked("a build has one kind of device; this one only lowers for three"))
 def runs_everywhere():
     """One and the same code runs on CPUs, GPUs and TPUs."""
-    found = lowered(
-        jax.vmap(lambda a, b: jnp.tanh(a @ b)), *([jnp.ones((4, 3, 3))] * 2)
-    )
+    found = lowered(jax.vmap(lambda a, b: jnp.tanh(a @ b)), *([np.ones((4, 3, 3))] * 2))
     assert found == list(PLATFORMS)
     return f"lowered for {', '.join(found)}"
 
@@ -314,7 +322,7 @@ def runs_everywhere():
 @claim(HOLDS)
 def compiles_by_xla():
     """XLA makes the machine code for the hardware at hand."""
-    compiled = jax.jit(jnp.sin).lower(jnp.ones(3)).compile()
+    compiled = jax.jit(jnp.sin).lower(np.ones(3)).compile()
     assert "HloModule" in compiled.as_text()
     return f"a compiled HloModule for {jax.devices()[0].platform}"
 
@@ -337,18 +345,17 @@ def numpy_stays_on_the_cpu():
 @claim(HOLDS)
 def moves_between_platforms():
     """A model made on one kind of hardware can be deployed on another."""
-    exported = jax.export.export(jax.jit(jnp.sin), platforms=PLATFORMS)(jnp.ones(3))
+    exported = jax.export.export(jax.jit(jnp.sin), platforms=PLATFORMS)(np.ones(3))
     assert exported.platforms == PLATFORMS
-    assert np.array_equal(exported.call(jnp.ones(3)), jax.jit(jnp.sin)(jnp.ones(3)))
+    assert np.allclose(exported.call(np.ones(3)), np.sin(1))
     return f"`jax.export` writes one program for {', '.join(exported.platforms)}"
 
 
 @claim(unchecked("neither the study's programs nor its machines are here"))
 def ports_best_of_all():
     """In a study of 2023, JAX moved between GPUs and TPUs with the fewest failures."""
-    x = jnp.eye(4) + 1
-    functions = [jnp.sort, jnp.fft.fft, jnp.linalg.cholesky, jnp.cumsum, jnp.argmax]
-    functions += [jnp.linalg.qr, jnp.linalg.svd, jax.nn.softmax]
+    x = np.eye(4) + 1
+    functions = [jnp.sort, jnp.fft.fft, jnp.cumsum, jnp.argmax, jax.nn.softmax]
     found = [lowered(fn, x) for fn in functions]
     assert all(platforms == list(PLATFORMS) for platforms in found)
     return f"{len(found)} functions of this book's choice are lowered for all three"

@@ -55,7 +55,7 @@ def test_words_are_escaped_and_code_is_code():
 def test_a_verdict_says_since_when_or_why():
     text = drawn()
     assert "<strong>changed</strong> in JAX 0.8.0<" in text
-    assert "<dt>why</dt><dd>because it is not here</dd>" in text
+    assert "<dt>why</dt> <dd>because it is not here</dd>" in text
 
 
 def test_a_proof_is_shown_without_what_the_entry_says_already():
@@ -63,6 +63,11 @@ def test_a_proof_is_shown_without_what_the_entry_says_already():
         'def first(given):\n    assert given\n\n    return "now `c`"'
     )
     assert source(plain).startswith("def plain(given):\n    assert given")
+
+
+def test_words_of_an_entry_stand_apart_for_the_search():
+    bare = re.sub(r"</?(?!li|ol)\w[^>]*>", "", drawn())
+    assert "then Array" in bare and "now now c" in bare
 
 
 def test_every_claim_needs_what_was_found():
