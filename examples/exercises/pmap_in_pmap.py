@@ -1,7 +1,7 @@
 """Take the mean along one axis of a grid of devices.
 
 Given `x` `(4, 2, 3)`, one row of three numbers on each device of a grid, return `x`
-less its mean over the mesh axis "rows", split as it came.
+less its mean over the mesh axis "rows", sharded as it came.
 """
 
 import jax
@@ -13,7 +13,7 @@ GRID = P("rows", "inner")
 
 
 def solution(x, mesh):
-    """Return `x` less its mean over "rows": (4, 2, 3) to (4, 2, 3), split as GRID."""
+    """Return `x` less its mean over "rows": (4, 2, 3) to (4, 2, 3), sharded as GRID."""
 
     def subtract(x):
         return x - lax.pmean(x, "rows")
@@ -24,7 +24,7 @@ def solution(x, mesh):
 def check(make):
     """Raise AssertionError, with what to look at, unless `make` is right.
 
-    make(x, mesh): float32 `(4, 2, 3)`, split as GRID, to the same.
+    make(x, mesh): float32 `(4, 2, 3)`, sharded as GRID, to the same.
     """
     mesh = jax.make_mesh((4, 2), ("rows", "inner"))
     whole = np.arange(24, dtype=np.float32).reshape(4, 2, 3) * 4 % 13
@@ -33,7 +33,7 @@ def check(make):
         f"the answer has the shape of x, {whole.shape}; yours has {np.shape(found)}"
     )
     held = len(found.sharding.device_set)
-    assert held == 8, f"the answer lies on {held} of 8 devices; it should stay split"
+    assert held == 8, f"the answer lies on {held} of 8 devices; it should stay sharded"
     both = np.array_equal(found, whole - whole.mean(axis=(0, 1)))
     assert not both, "the two columns were averaged as well: name one axis only"
     assert np.array_equal(found, whole - whole.mean(axis=0)), (
