@@ -91,13 +91,13 @@ def mistake_keeps_every_chunk(params, xs, ys):
 
 def mistake_drops_the_rest(params, xs, ys):
     """Fold the batch into whole chunks of 64, and forget those that are left over."""
-    chunks = xs[:448].reshape(-1, 64, 16), ys[:448].reshape(-1, 64)
+    chunks = xs[:448].reshape(-1, 64, 16), ys[:448].reshape(-1, 64, 10)
     slopes = lax.map(lambda chunk: jax.grad(total)(params, *chunk), chunks)
     return jax.tree.map(lambda slope: jnp.sum(slope, axis=0), slopes)
 
 
 def mistake_keeps_all_sums(params, xs, ys):
     """Take the gradient of each chunk, and stack them all before adding them."""
-    chunks = xs.reshape(-1, 5, 16), ys.reshape(-1, 5)
+    chunks = xs.reshape(-1, 5, 16), ys.reshape(-1, 5, 10)
     slopes = lax.map(lambda chunk: jax.grad(total)(params, *chunk), chunks)
     return jax.tree.map(lambda slope: jnp.sum(slope, axis=0), slopes)
