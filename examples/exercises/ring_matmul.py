@@ -55,13 +55,17 @@ def check(make):
         split = NamedSharding(mesh, ROWS)
         whole = numbers(m, k), numbers(k, p)
         a, b = jax.device_put(whole, (split, split))
-        specs = {"in_specs": (ROWS, ROWS), "out_specs": ROWS}
-        multiply = jax.jit(jax.shard_map(body, mesh=mesh, **specs))
-        assert np.array_equal(multiply(a, b), whole[0] @ whole[1]), (
+        with jax.set_mesh(mesh):
+            multiply = jax.jit(
+                jax.shard_map(body, in_specs=(ROWS, ROWS), out_specs=ROWS)
+            )
+            product = multiply(a, b)
+            found = sends(multiply.lower(a, b))
+            waited = waits(multiply, a, b)["sends wait"]
+        assert np.array_equal(product, whole[0] @ whole[1]), (
             f"on {n} devices the numbers of {(m, k)} @ {(k, p)} differ from NumPy's: "
             "does the block of b that is here meet its own columns of a?"
         )
-        found = sends(multiply.lower(a, b))
         kinds = {sent.kind for sent in found}
         assert kinds == {"collective-permute"}, (
             f"the blocks have to go around by ppermute; yours are sent by {kinds}"
@@ -70,7 +74,7 @@ def check(make):
         assert hops == n - 1, (
             f"on {n} devices {n - 1} hops bring every block by; yours makes {hops}"
         )
-        assert not any(waits(multiply, a, b)["sends wait"]), (
+        assert not any(waited), (
             "a send of yours waits for a product: send the block as it came"
         )
 
