@@ -185,11 +185,21 @@ def test_it_is_traced_once_for_each_shape():
 @pytest.mark.parametrize(
     ("options", "args", "words"),
     [
-        ({}, (whole(9, 3),), "size 9, and there are 8 devices: give each a block"),
-        ({}, (X, X[:4]), r"sizes \[4, 8\]: make them one"),
-        ({"axis_size": 4}, (X, X), r"sizes \[8\]; axis_size is 4"),
+        (
+            {},
+            (whole(9, 3),),
+            "size 9, and there are 8 devices.*to a multiple of 8",
+        ),
+        ({}, (whole(24, 3),), r"reshape\(8, 3, ...\) the arguments and map jax.vmap"),
+        ({}, (X, X[:4]), r"args\[0\] has size 8, axis 0 of args\[1\] has size 4"),
+        ({}, ({"w": X}, {"w": X[:4]}), r"args\[1\]\['w'\] has size 4"),
+        ({"axis_size": 4}, (X, X), r"args\[1\] has size 8, axis_size is 4"),
         ({"in_axes": None}, (X, X), "no argument is mapped"),
-        ({"in_axes": (0, 0)}, (X, 3.0), r"shape \(\) has no such axis"),
+        (
+            {"in_axes": (0, 0)},
+            (X, 3.0),
+            r"args\[1\] of shape \(\) has no axis 0",
+        ),
         ({"in_axes": [0, 0]}, (X, X), "different types"),
     ],
 )

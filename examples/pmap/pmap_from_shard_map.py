@@ -1,7 +1,7 @@
 """Write pmap on jit and shard_map: the same arguments, the same answers.
 
 Why it is hard: `pmap` takes an axis away from every argument and puts one back into
-every result, wherever `in_axes` and `out_axes` say; `shard_map` cuts axes, and keeps
+every result, wherever `in_axes` and `out_axes` say; `shard_map` shards axes, and keeps
 them.
 What finishes it: turn each axis into a spec, squeeze it out before the function is
 called, put it back after, and let one `jit` around all of it remember the rest.
@@ -44,15 +44,16 @@ def pmap(
 
     def over_devices(*args, **kwargs):
         constants = {number: args[number] for number in static}
-        arrays = tuple(x for n, x in enumerate(args) if n not in constants)
+        numbered = {n: x for n, x in enumerate(args) if n not in constants}
+        arrays = tuple(numbered.values())
         axes = without(constants, in_axes)
-        cuts = for_each_leaf((axes, 0), (arrays, kwargs))
+        positions = for_each_leaf((axes, 0), (arrays, kwargs))
         leaves, tree = jax.tree.flatten((arrays, kwargs))
-        size = mapped_size(leaves, cuts, axis_size)
+        size = mapped_size((numbered, kwargs), positions, axis_size)
         mesh = Mesh(take_devices(size, devices, backend), (name,))
 
-        def body(*pieces):
-            values = map(squeeze, pieces, cuts)
+        def body(*shards):
+            values = map(squeeze, shards, positions)
             positional, named = jax.tree.unflatten(tree, values)
             result = fun(*filled_in(positional, constants), **named)
             results, shape = jax.tree.flatten(result)
@@ -61,7 +62,7 @@ def pmap(
 
         as_spec = functools.partial(spec, name)
         back = jax.tree.map(as_spec, out_axes, is_leaf=is_none)
-        specs = {"in_specs": tuple(map(as_spec, cuts)), "out_specs": back}
+        specs = {"in_specs": tuple(map(as_spec, positions)), "out_specs": back}
         return jax.shard_map(body, mesh=mesh, check_vma=False, **specs)(*leaves)
 
     mapped = functools.wraps(fun)(over_devices)
@@ -69,13 +70,13 @@ def pmap(
 
 
 def spec(name, axis):
-    """Return the spec of an array whose `axis` is cut by the mesh axis `name`."""
+    """Return the spec of an array whose `axis` is sharded over the mesh axis `name`."""
     return P() if axis is None else P(*[None] * axis, name)
 
 
-def squeeze(piece, axis):
-    """Take the mapped axis away from a piece, where it has length one."""
-    return piece if axis is None else lax.squeeze(piece, [axis])
+def squeeze(shard, axis):
+    """Take the mapped axis away from a shard, where it has length one."""
+    return shard if axis is None else lax.squeeze(shard, [axis])
 
 
 def expand(result, axis):
@@ -113,28 +114,42 @@ def filled_in(positional, constants):
     return args
 
 
-def mapped_size(leaves, cuts, axis_size):
+def mapped_size(args, positions, axis_size):
     """Return the one size of all mapped axes; raise ValueError when there is none."""
-    cut = [(np.shape(x), axis) for x, axis in zip(leaves, cuts, strict=True)]
-    sizes = sorted({x[axis] for x, axis in cut if axis is not None and axis < len(x)})
-    missing = [x for x, axis in cut if axis is not None and axis >= len(x)]
-    if missing:
-        raise ValueError(f"an argument of shape {missing[0]} has no such axis to map")
-    if not sizes:
+    found = {}
+    for (path, leaf), axis in zip(
+        jax.tree.leaves_with_path(args), positions, strict=True
+    ):
+        if axis is None:
+            continue
+        where, shape = jax.tree_util.keystr(path[1:]), np.shape(leaf)
+        name = ("args", "kwargs")[path[0].idx] + where
+        if axis >= len(shape):
+            raise ValueError(f"{name} of shape {shape} has no axis {axis} to map")
+        found[f"axis {axis} of {name} has size {shape[axis]}"] = shape[axis]
+    if not found:
         raise ValueError("no argument is mapped: give at least one an axis in in_axes")
-    if len({*sizes, axis_size or sizes[0]}) > 1:
-        asked = f"; axis_size is {axis_size}" if axis_size else ""
-        raise ValueError(f"the mapped axes have sizes {sizes}{asked}: make them one")
-    return sizes[0]
+    if axis_size:
+        found[f"axis_size is {axis_size}"] = axis_size
+    if len(set(found.values())) > 1:
+        raise ValueError(f"the mapped axes differ in size: {', '.join(found)}")
+    return next(iter(found.values()))
 
 
 def take_devices(size, devices, backend):
     """Return `size` devices to map over; raise ValueError when there are too few."""
     found = list(jax.local_devices(backend=backend) if devices is None else devices)
-    if size > len(found):
+    count = len(found)
+    if size > count:
+        each, left = divmod(size, count)
+        advice = (
+            f"pass fewer rows, or pad them to a multiple of {count}"
+            if left
+            else f"reshape({count}, {each}, ...) the arguments and map jax.vmap(f)"
+        )
         raise ValueError(
-            f"the mapped axis has size {size}, and there are {len(found)} devices: "
-            "give each a block of rows, mapped with vmap"
+            f"the mapped axis has size {size}, and there are {count} devices, "
+            f"which take one row each: {advice}"
         )
     return np.array(found[:size])
 
@@ -155,7 +170,7 @@ def as_tuple(numbers):
 
 
 def main():
-    """Map one function by both, and compare the answers and what holds them.
+    """Map one function by both, and compare the answers and where they are.
 
     >>> main()
     equal answers: True
