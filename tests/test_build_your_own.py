@@ -726,3 +726,7 @@ def test_axes_that_do_not_fit_are_named():
         vmap(lambda x: x, out_axes=(0, 0))(vector)
     with pytest.raises(ValueError, match="nothing is mapped"):
         vmap(lambda x: x, in_axes=None)(vector)
+    with pytest.raises(TypeError, match=r"in_axes has to hold ints or None, and 1\.5"):
+        vmap(lambda x: x, in_axes=1.5)(vector)
+    with pytest.raises(TypeError, match="out_axes has to hold ints or None, and 'a'"):
+        vmap(lambda x: x, out_axes="a")(vector)
