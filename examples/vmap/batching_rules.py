@@ -63,13 +63,14 @@ def all_lanes(args, dims, lanes):
 # ---- one number at a time --------------------------------------------------------
 
 ELEMENTWISE = """
-    abs acos acosh add add_any and asin asinh atan atan2 atanh bitcast_convert_type cbrt
-    ceil clz complex conj convert_element_type copy cos cosh digamma div eq erf erf_inv
-    erfc exp exp2 expm1 floor ge gt imag integer_pow is_finite le lgamma log log1p log2
-    logistic lt max min mul name ne neg nextafter not one_minus_square or
-    population_count pow real reduce_precision rem round rsqrt shift_left
+    abs acos acosh add add_any and asin asinh atan atan2 atanh bessel_i0e bessel_i1e
+    bitcast_convert_type cbrt ceil clz complex conj convert_element_type copy cos cosh
+    digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt igamma igamma_grad_a
+    igammac imag integer_pow is_finite le lgamma log log1p log2 logistic lt max min
+    mul mulhi name ne neg nextafter not one_minus_square or polygamma population_count
+    pow real reduce_precision regularized_incomplete_beta rem round rsqrt shift_left
     shift_right_arithmetic shift_right_logical sign sin sinh sqrt square stop_gradient
-    sub tan tanh xor
+    sub tan tanh xor zeta
     random_bits random_fold_in random_seed random_split random_unwrap random_wrap
 """.split()  # the last line: what is done to a key is done to each of an array of keys
 
@@ -101,7 +102,7 @@ def same_shape(lanes, op, args, dims, **params):
 NAMES_AXES = {
     "axes": "argmax argmin reduce_and reduce_max reduce_min reduce_or reduce_prod "
     "reduce_sum reduce_xor",
-    "axis": "cumlogsumexp cummax cummin cumprod cumsum split top_k",
+    "axis": "cumlogsumexp cummax cummin cumprod cumsum split stack top_k unstack",
     "dimension": "concatenate sort",
     "dimensions": "rev squeeze",
 }
@@ -168,6 +169,59 @@ def dot_general(lanes, op, args, dims, dimension_numbers, **params):
         return out, 0
     free = len(x_batch) if of_x else args[0].ndim - len(x_sums)
     return jnp.moveaxis(out, free, 0), 0
+
+
+@rule(*"cholesky eig eigh fft lu qr svd schur hessenberg".split())
+@rule("householder_product", "triangular_solve", "lu_pivots_to_permutation")
+@rule("symmetric_product", "tridiagonal", "tridiagonal_solve")
+def last_axes(lanes, op, args, dims, **params):
+    """Axes in front of the last are a batch to these operations already."""
+    return op(*all_lanes(args, dims, lanes)), 0
+
+
+@rule("optimization_barrier")
+def optimization_barrier(lanes, op, args, dims):
+    """Nothing is computed: each output is as its input."""
+    return op(*args), dims
+
+
+@rule("reduce_window_max", "reduce_window_min", "reduce_window_sum")
+def reduce_window(lanes, op, args, dims, **params):
+    """A window of one lane, and nothing added between lanes."""
+    ones = "window_dimensions window_strides base_dilation window_dilation".split()
+    changed = {name: (1, *params[name]) for name in ones}
+    return op(*args, padding=((0, 0), *params["padding"]), **changed), 0
+
+
+@rule("conv_general_dilated")
+def convolution(
+    lanes, op, args, dims, dimension_numbers, feature_group_count, **params
+):
+    """Lanes of the images: more images. Lanes of both: more groups of features."""
+    x_spec, y_spec, out_spec = dimension_numbers
+    (x, y), (x_dim, y_dim) = args, dims
+    if y_dim is None:  # (lanes, images, ...) to (lanes * images, ...)
+        out = op(merge(x, x_spec[0]), y)
+        return divide(out, out_spec[0], lanes.size), 0
+    if params["batch_group_count"] > 1:
+        raise NotImplementedError("kernels that differ, and batch_group_count")
+    # Each lane's features are groups of their own, lane by lane.
+    x = every_lane(x, x_dim, lanes)
+    groups = lanes.size * feature_group_count
+    out = op(merge(x, x_spec[1]), merge(y, y_spec[0]), feature_group_count=groups)
+    return divide(out, out_spec[1], lanes.size), 0
+
+
+def merge(x, axis):
+    """Return x with its lanes merged into an axis: (n, a, b), 1 to (a, n * b)."""
+    x = jnp.moveaxis(x, 0, axis)
+    return x.reshape(*x.shape[:axis], -1, *x.shape[axis + 2 :])
+
+
+def divide(x, axis, size):
+    """Return x with the lanes that `merge` put into an axis in front again."""
+    x = x.reshape(*x.shape[:axis], size, -1, *x.shape[axis + 1 :])
+    return jnp.moveaxis(x, axis, 0)
 
 
 # ---- axes that are looked up -----------------------------------------------------
@@ -283,6 +337,41 @@ def all_gather(lanes, op, args, dims, all_gather_dimension, axis_name, tiled, **
     return out, None
 
 
+@rule("all_to_all")
+def all_to_all(lanes, op, args, dims, axis_name, split_axis, concat_axis, **params):
+    """Over this axis: each lane gets its own part of every lane, in their order."""
+    [x] = all_lanes(args, dims, lanes)
+    if lanes.name not in names_of(axis_name):
+        return op(x, split_axis=split_axis + 1, concat_axis=concat_axis + 1), 0
+    refuse_groups(op, axis_name, params)
+    x = divide(x, split_axis + 1, lanes.size)  # (to, from, ...)
+    return merge(jnp.moveaxis(x, 1, 0), concat_axis + 1), 0
+
+
+def refuse_groups(op, axis_name, params):
+    """Raise NotImplementedError for parts of a mapped axis, or two axes at once."""
+    if len(names_of(axis_name)) > 1 or params["axis_index_groups"] is not None:
+        raise NotImplementedError(
+            f"{op.name} over groups, or two axes, one mapped here"
+        )
+
+
+@rule("reduce_scatter")
+def reduce_scatter(
+    lanes, op, args, dims, axis_name, scatter_dimension, tiled, **params
+):
+    """Over this axis: each lane gets its own part of the sum of all lanes."""
+    [x] = all_lanes(args, dims, lanes)
+    place = scatter_dimension
+    if lanes.name not in names_of(axis_name):
+        return op(x, scatter_dimension=place + 1), 0
+    refuse_groups(op, axis_name, params)
+    total = x.sum(axis=0)
+    return divide(total, place, lanes.size) if tiled else jnp.moveaxis(
+        total, place, 0
+    ), 0
+
+
 @rule("ppermute")
 def ppermute(lanes, op, args, dims, axis_name, perm, **params):
     """Over this axis: lanes change places; who is sent nothing gets zeros."""
@@ -297,6 +386,70 @@ def ppermute(lanes, op, args, dims, axis_name, perm, **params):
 def axis_index(lanes, op, args, dims, **params):
     """The number of each lane, int32 (n,)."""
     return lax.iota(jnp.int32, lanes.size), 0
+
+
+# ---- what is left out ------------------------------------------------------------
+
+LEFT_OUT = {
+    "effects on the host or on mutable arrays": """
+        addupdate check debug_callback debug_print freeze get inspect_sharding
+        io_callback new_ref pure_callback swap
+    """,
+    "placement and sharding: what the values are does not change": """
+        device_put layout_constraint reshard sharding_constraint
+        with_memory_space_constraint
+    """,
+    "a function with a rule of its own": """
+        call_hi_primitive call_hi_primitive_linearized custom_lin
+        custom_linear_solve custom_vmap_call eval_jaxpr ffi_call remat_opt
+    """,
+    "collectives whose values depend on a mesh": """
+        all_gather_invariant all_gather_reduced pbroadcast pbroadcast_dynamic precv
+        preduced psend psum_invariant pvary ragged_all_to_all reduced_vary_cast
+        reduced_vary_cast_p unreduced_pmax unreduced_pmin unreduced_psum
+        unreduced_reduce_scatter vary_unreduced_cast vary_unreduced_cast_p
+    """,
+    "kernels for accelerators": """
+        dot_product_attention_bwd_wrapper dot_product_attention_fp8_bwd_wrapper
+        dot_product_attention_fp8_fwd_wrapper dot_product_attention_fwd_wrapper
+        scaled_dot scaled_matmul scaled_matmul_wrapper
+    """,
+    "random bits from a state": """
+        philox2x32 philox4x32 random_clone random_gamma rng_bit_generator
+        threefry2x32 threefry4x32
+    """,
+    "linear algebra inside of other operations": """
+        geqp3 geqrf ormqr
+    """,
+    "comparisons by a total order": """
+        eq_to le_to lt_to
+    """,
+    "windows with a function inside, or of a gradient": """
+        reduce_window select_and_gather_add select_and_scatter_add
+    """,
+    "tokens and types inside JAX": """
+        dce_sink empty from_edtype stage tie to_edtype
+    """,
+    "single operations": """
+        approx_top_k polynomial ragged_dot_general reduce tile
+    """,
+}
+
+
+def coverage(registered):
+    """Return for primitives that JAX has rules for: those with one here, and the rest.
+
+    registered: their names. The rest is a dict: for a kind, which are left out.
+    Names with neither a rule nor a kind are under "not yet looked at".
+    """
+    reasons = {why: names.split() for why, names in LEFT_OUT.items()}
+    known = {name for names in reasons.values() for name in names}
+    reasons["not yet looked at"] = sorted(registered - RULES.keys() - known)
+    left_out = {
+        why: [n for n in names if n in registered and n not in RULES]
+        for why, names in reasons.items()
+    }
+    return registered & RULES.keys(), {why: n for why, n in left_out.items() if n}
 
 
 def main():

@@ -144,12 +144,14 @@ def record(fun, arguments, lanes):
 def spread(name, axes, tree):
     """Return a list with an axis for each leaf of `tree`, of which `axes` is a prefix.
 
-    Raises ValueError where it is none.
+    Raises ValueError where it is none, and TypeError where an axis is no int.
     """
     found = []
     axes = tuple(axes) if isinstance(axes, list) and name == "in_axes" else axes
 
     def visit(axis, part):
+        if axis is not None and not hasattr(axis, "__index__"):
+            raise TypeError(f"{name} has to hold ints or None, and {axis!r} is neither")
         found.extend([axis] * len(jax.tree.leaves(part)))
 
     try:
