@@ -113,12 +113,17 @@ class Book:
             for listing in page.listings
             if listing.path.is_relative_to(examples)
         }
-        for cell in page.cells:
-            for node in ast.walk(ast.parse(cell.source)):
-                module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-                if module.startswith("examples."):
-                    found.add(module.removeprefix("examples.").replace(".", "/"))
-        return found
+        return found.union(*(used(cell.source) for cell in page.cells))
+
+
+def used(source: str) -> set[str]:
+    """The programs that `source` imports from."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+        if module.startswith("examples."):
+            found.add(module.removeprefix("examples.").replace(".", "/"))
+    return found
 
 
 def at(page: Page, line: int, sentence: str) -> str:
@@ -377,8 +382,11 @@ PROGRAM_RULES = (
 
 
 def programs_are_shown(book: Book) -> list[str]:
-    """Every program and exercise is listed or used on a page."""
+    """Every program and exercise is listed or used on a page, or by an exercise."""
     shown = set().union(*(book.shown(book.page(name)) for name in book.page_names))
+    for name in sorted(shown & set(book.program_names)):
+        if name.startswith("exercises/"):
+            shown |= used(book.program(name).text)
     return [
         f"examples/{name}.py:1: no page lists it or imports from it."
         for name in book.program_names
