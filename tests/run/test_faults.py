@@ -84,35 +84,6 @@ def test_a_signal_ends_a_build_and_all_that_it_started(book, place, pipe, number
     assert list(place.iterdir()) == []
 
 
-SWALLOWS = """
-import asyncio, os, signal
-from book.run import stop
-
-async def pages():
-    os.kill(os.getpid(), signal.SIGINT)
-    try:
-        await asyncio.sleep(60)
-    except asyncio.CancelledError:
-        await asyncio.sleep(60)
-
-stop.listen()
-stop.run(pages())
-"""
-
-
-def test_a_signal_ends_a_build_that_swallows_it_once():
-    done = subprocess.run(
-        [sys.executable, "-c", SWALLOWS],
-        env={"PYTHONPATH": str(Path(__file__).parents[2] / "docs")},
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
-    assert done.returncode == 130
-    assert "The build was stopped by SIGINT." in done.stderr
-
-
 def test_what_a_killed_build_leaves_the_next_one_removes(book, place, pipe):
     book.page("busy", STARTING.format(str(pipe)), LOOK)
     process = book.start(env={"TMPDIR": str(place)})

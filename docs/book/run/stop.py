@@ -20,7 +20,6 @@ _SIGNALS = [
     if hasattr(signal, name)
 ]
 MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
-AGAIN = 3.0  # seconds
 _SENTENCE = "The build was stopped by {}. What has run is kept; the next one goes on."
 
 
@@ -49,14 +48,7 @@ def _stop(number: int, _frame: object) -> None:
     if _Build.pages is None:
         raise SystemExit(128 + number)
     loop, task = _Build.pages
-    loop.call_soon_threadsafe(_cancel, loop, task)
-
-
-def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task) -> None:
-    """Cancel `task` until it ends: what it awaits may swallow that once."""
-    if not task.done():
-        task.cancel()
-        loop.call_later(AGAIN, _cancel, loop, task)
+    loop.call_soon_threadsafe(task.cancel)
 
 
 def run(pages: Coroutine[None, None, None]) -> None:
