@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 REAL = Path(__file__).parent.parent
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # What a shell starts in the background ignores Ctrl-C, and builds inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 CONF = """
 from pathlib import Path
 real = Path({conf!r})

@@ -10,6 +10,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from book.pages import Cell, Page
@@ -196,6 +197,20 @@ def words_are_jaxs(page: Page) -> list[str]:
     return found
 
 
+def links_and_tables_can_be_read_aloud(page: Page) -> list[str]:
+    """A link has a text, which a role in it would swallow; a column has a name."""
+    found = []
+    for line, text in page.prose:
+        if match := re.search(r"\[[^\]]*\{term\}[^\]]*\]\(", text):
+            what = f"the link {match[0]!r} would have no text; write the word outside"
+            found.append(house.at(page, line, what))
+    lines = page.text.splitlines()
+    for number, (head, rule) in enumerate(pairwise(lines), 1):
+        if re.fullmatch(r"\|( *:?-+:? *\|)+", rule) and re.search(r"\| *\|", head):
+            found.append(house.at(page, number, "a column of this table has no name"))
+    return found
+
+
 def it_answers_questions(page: Page) -> list[str]:
     """A page declares questions in readers' words, each once."""
     asked = [answer.question for answer in page.answers]
@@ -216,6 +231,7 @@ RULES = (
     names_are_in_view,
     specs_are_written_out,
     words_are_jaxs,
+    links_and_tables_can_be_read_aloud,
     it_answers_questions,
 )
 

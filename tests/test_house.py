@@ -292,6 +292,10 @@ BAD_SECOND = {
         (TASK, "## Each lane does it", "'lane' is not JAX's word; say example"),
         (TABLE, "On the way back it is summed.", "'the way back' is not JAX's word"),
     ],
+    second_edition.links_and_tables_can_be_read_aloud: [
+        (TABLE, "[the {term}`mesh` here](x.md)", "'[the {term}`mesh` here](' would"),
+        (TABLE, "| | b |\n| --- | --- |\n| a | b |", "a column of this table has no"),
+    ],
     second_edition.it_answers_questions: [
         (FIRST, "", "the page declares 1 questions; 2 at least"),
     ],
