@@ -366,6 +366,16 @@ def test_a_question_that_two_pages_answer_is_an_error(small):
     assert "is answered on shard_map/varying too" in found
 
 
+def test_a_chapter_whose_questions_are_not_collected_is_an_error(small):
+    lists = small.root / "docs/evidence/questions.md"
+    lists.parent.mkdir()
+    lists.write_text("# Asked\n\n```{questions} vmap\n```\n")
+    [found] = second_edition.questions_are_collected(Book(small.root))
+    assert found.endswith("it lacks ```{questions} shard_map```")
+    lists.write_text(lists.read_text() + "\n```{questions} shard_map\n```\n")
+    assert second_edition.questions_are_collected(Book(small.root)) == []
+
+
 def test_a_word_of_the_list_that_is_used_and_not_linked_is_an_error(small):
     words = "# Words\n\n```{glossary}\nlowest\n  The least.\n\nminimum\n  Too.\n```\n"
     (small.root / "docs/words.md").write_text(words)
@@ -433,6 +443,17 @@ def test_a_rule_objects_to_a_bad_program(old, rule, old_text, new, says):
     [found] = rule(book.program("shard_map/varying"))
     assert says in found
     assert found.startswith(f"{path}:")
+
+
+def test_a_program_that_an_exercise_or_a_table_needs_is_shown(small):
+    for name in "taken", "compiled":
+        (small.root / f"examples/{name}.py").write_text('"""A part."""\n')
+    assert len(house.programs_are_shown(Book(small.root))) == 2
+    exercise = small.root / "examples/exercises/varying.py"
+    exercise.write_text(exercise.read_text() + "\nfrom examples.taken import x\n")
+    page = small.root / PAGE
+    page.write_text(page.read_text() + "\n```{compiled} compiled\n```\n")
+    assert house.programs_are_shown(Book(small.root)) == []
 
 
 def test_a_program_that_no_page_shows_is_an_error(small):

@@ -57,16 +57,6 @@ def to_rows(mesh):
     return jax.jit(jax.shard_map(body, mesh=mesh, **specs))
 
 
-def transposed(mesh):
-    """Return a function from (m, k), sharded by rows, to its transpose, as well."""
-
-    def body(block):  # (m/n, k)
-        columns = lax.all_to_all(block, "rows", 1, 0, tiled=True)  # (m, k/n)
-        return columns.T
-
-    return on_rows(mesh, body)
-
-
 def attention(q, k, v):
     """Let each position look at those before it: (s, h, d) thrice give (s, h, d).
 

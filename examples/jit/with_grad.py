@@ -26,11 +26,6 @@ def batch():
     return jnp.arange(3.0), jnp.arange(24.0).reshape(8, 3) % 7, jnp.arange(8.0)
 
 
-def flops(f, *args):
-    """Return the operations that XLA counts in the compiled `jit(f)`."""
-    return jax.jit(f).lower(*args).compile().cost_analysis()["flops"]
-
-
 def products(f, *args):
     """Return how many dot products the jaxpr of `f` contains."""
     found = equations(jax.make_jaxpr(f)(*args))

@@ -80,11 +80,6 @@ def table():
     return 8 * (jnp.arange(64.0).reshape(8, 8) * 5 % 11)
 
 
-def center(x):
-    """Return `x` less its mean over the devices: (k,) gives (k,)."""
-    return x - lax.pmean(x, "rows")
-
-
 def main():
     """Run every collective on eight devices, and as a list of blocks.
 
