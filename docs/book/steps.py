@@ -8,6 +8,7 @@ from book import (
     provenance,
     questions,
     record,
+    shelf,
     slim,
     sweep,
     wordings,
@@ -25,6 +26,7 @@ STEPS = [
     ("env-get-outdated", prepare.outdated),  # Sphinx reads what shows another thing
     ("env-get-outdated", record.again),  # and pages that show the record
     ("env-get-outdated", questions.again),  # or list what readers ask
+    ("env-get-outdated", shelf.again),  # or messages
     ("env-get-outdated", wordings.again),  # or show how another JAX words a message
     ("doctree-read", button.name),  # code gets the name of its program
     ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
