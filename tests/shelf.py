@@ -61,14 +61,18 @@ def the_title_has_the_words(page: Page) -> list[str]:
 
 
 def the_words_are_raised(page: Page) -> list[str]:
-    """What a page says is raised was raised, in these words and in this order."""
+    """What a page says is raised was raised, in these words and in this order.
+
+    Nothing is known of a new page, nor of a warning: only what is raised is kept.
+    """
+    if not page.error:
+        return []
     docs = page.path.parents[page.name.count("/")]
     known = [messages.get(page.name, {}) for messages in kept(docs).values()]
-    shown = [text for messages in known for text in messages.values()]
-    if not page.error or not (shown or not raising(page)):
-        return []  # a new page: `nox -s messages` has not kept what it raises
-    wanted = words(page.error.words.partition(":")[2])
-    if any(in_order(wanted, words(text)) for text in [*shown, page.text[page.ends :]]):
+    kind, _, message = page.error.words.partition(":")
+    told = [one for messages in known for one in messages.values()]
+    told = [one for one in told if one.partition(":")[0] == kind]
+    if not told or any(in_order(words(message), words(one)) for one in told):
         return []
     what = f"no message kept of this page has these words: {page.error.words}"
     return [house.at(page, 1, what)]

@@ -53,8 +53,9 @@ class Front:
         return line
 
     def settings(self, runs: bool) -> dict:
-        """The kernel, the budget and the kind of a page, which `runs` or does not."""
-        return {"kind": self._kind()} | (self._hardware() if runs else {})
+        """The kernel, the budget, the kind and the error of a page; whether it `runs`."""
+        told = {"kind": self._kind(), "error": self._error()}
+        return told | (self._hardware() if runs else {})
 
     def _kind(self) -> str | None:
         book = self.found.get("book", {})
@@ -106,7 +107,7 @@ class Front:
             found.append(Answer(**one))
         return tuple(found)
 
-    def error(self) -> Raised | None:
+    def _error(self) -> Raised | None:
         """The message that the page is about, if it is about one."""
         if "error" not in self.found:
             return None

@@ -93,7 +93,6 @@ def read(path: Path, name: str) -> Page:
         text,
         **settings,
         answers=front.answers(found.anchors),
-        error=front.error(),
         cells=cells,
         listings=tuple(listings(name, path, found.fences)),
         fences=tuple(found.fences),
