@@ -4,6 +4,9 @@
 // most of all, where they follow each other as they do in the query.
 
 const stemmer = new Stemmer();
+const TITLE = 1.3; // a page's title counts for more than its other headings
+const MESSAGE = 4; // a query of so many words may be a message,
+const SHELF = 1.3; // which has a page on the shelf of errors
 
 // Where an error was raised says nothing of what it means.
 const PLACES = [
@@ -40,14 +43,15 @@ function lookUp(words) {
   return found;
 }
 
-// How well a heading fits: the words it shares, as a part of the heading or of the query.
+// How well a heading fits: by the words that it shares with the query, which should be
+// much of the one or of the other, and stand in the same order.
 function fit(heading, asked, weigh, all) {
   const words = wordsOf(heading);
   const sum = (some) => some.reduce((total, word) => total + weigh(word), 0);
   const shared = sum([...new Set(words)].filter((word) => asked.has(word)));
   const inOrder = [...pairs(words)].filter((pair) => asked.pairs.has(pair));
-  const part = Math.max(shared / (sum(words) || 1), shared / (all || 1));
-  return shared * part + inOrder.length * 2;
+  const part = shared / (sum(words) || 1);
+  return shared * (part + Math.max(part, shared / (all || 1))) + inOrder.length * 2;
 }
 
 Search.performTermsSearch = (terms) => {
@@ -59,20 +63,26 @@ Search.performTermsSearch = (terms) => {
   const all = [...asked].reduce((sum, word) => sum + weigh(word), 0);
   const score = new Array(docnames.length).fill(0);
   for (const { files, weight } of found.values()) files.forEach((file) => (score[file] += weight));
-  const best = score.map((_, file) => ({ fits: 0, title: titles[file], id: null }));
+  const best = score.map(() => ({ fits: 0, id: null }));
   for (const [heading, places] of Object.entries(alltitles)) {
     const fits = fit(heading, asked, weigh, all);
-    for (const [file, id] of places)
-      if (fits > best[file].fits) best[file] = { fits, title: heading, id };
+    for (const [file, id] of places) {
+      const title = titles[file] === heading;
+      const worth = title ? TITLE * fits : fits;
+      if (worth > best[file].fits) best[file] = { fits: worth, id: title ? null : id, heading };
+    }
   }
-  score.forEach((_, file) => (score[file] += best[file].fits));
+  const long = asked.size >= MESSAGE;
+  docnames.forEach((name, file) => {
+    score[file] += best[file].fits;
+    if (long && name.startsWith("errors/")) score[file] *= SHELF;
+  });
   const least = Math.max(...score) / 3;
   return docnames
     .map((name, file) => {
-      const { title, id } = best[file];
-      const inside = id !== null && title !== titles[file];
-      const shown = inside ? `${titles[file]} > ${title}` : titles[file];
-      const anchor = inside ? `#${id}` : "";
+      const { heading, id } = best[file];
+      const shown = id === null ? titles[file] : `${titles[file]} > ${heading}`;
+      const anchor = id === null ? "" : `#${id}`;
       return [name, shown, anchor, null, score[file], filenames[file], SearchResultKind.text];
     })
     .filter((result) => result[4] > 0 && result[4] >= least);
