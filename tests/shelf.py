@@ -15,7 +15,8 @@ from book.pages import Page
 from book.wordings import SHELF, kept, raising
 from tests import house
 
-_SHARE = 0.5  # of the words of a message that a title has, at least
+_SHARE = 0.5  # of the words of a message that a title has, at least,
+_ROW = 3  # or so many of them in a row, in quotes
 
 
 def words(text: str) -> list[str]:
@@ -23,13 +24,13 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def spoken(page: Page) -> list[str]:
-    """Return the words of the message that a page is about, or the name of its error.
+def spoken(page: Page) -> list[tuple[str, list[str]]]:
+    """Return the messages that a page is about: the kind of error, and its words.
 
-    A message is known by its words; where it has none, by the name of its error.
+    None where nothing is said, as where a result is wrong and there is no error.
     """
-    kind, _, message = page.error.words.partition(":")
-    return words(message) or words(kind)
+    parts = (one.partition(":") for one in page.error.words.split(" / "))
+    return [(kind, words(said)) for kind, _, said in parts if kind.isidentifier()]
 
 
 def title(page: Page) -> str:
@@ -50,14 +51,18 @@ def it_is_about_a_message(page: Page) -> list[str]:
 
 
 def the_title_has_the_words(page: Page) -> list[str]:
-    """Half of the words of a message, or more, are in the title, where one looks."""
-    if not page.error:
-        return []
-    asked, named = set(spoken(page)), set(words(title(page)))
-    if len(asked & named) >= _SHARE * len(asked):
-        return []
-    missing = ", ".join(sorted(asked - named))
-    return [house.at(page, 1, f"the title lacks words of the message: {missing}")]
+    """Half of the words of a message are in the title, or it quotes three in a row."""
+    messages = spoken(page) if page.error else []
+    named, quoted = set(words(title(page))), re.findall(r'"([^"]+)"', title(page))
+    quotes = [set(words(one)) for one in quoted if len(words(one)) >= _ROW]
+    lacking = []
+    for kind, said in messages:
+        asked = set(said or [kind.lower()])
+        if len(asked & named) >= _SHARE * len(asked) or any(q <= asked for q in quotes):
+            return []
+        lacking += sorted(asked - named)
+    what = f"the title lacks words of the message: {', '.join(lacking)}"
+    return [house.at(page, 1, what)] if lacking else []
 
 
 def the_words_are_raised(page: Page) -> list[str]:
@@ -65,14 +70,17 @@ def the_words_are_raised(page: Page) -> list[str]:
 
     Nothing is known of a new page, nor of a warning: only what is raised is kept.
     """
-    if not page.error:
-        return []
+    messages = spoken(page) if page.error else []
     docs = page.path.parents[page.name.count("/")]
-    known = [messages.get(page.name, {}) for messages in kept(docs).values()]
-    kind, _, message = page.error.words.partition(":")
-    told = [one for messages in known for one in messages.values()]
-    told = [one for one in told if one.partition(":")[0] == kind]
-    if not told or any(in_order(words(message), words(one)) for one in told):
+    known = [kept_there.get(page.name, {}) for kept_there in kept(docs).values()]
+    pairs = [
+        (said, words(one))
+        for kind, said in messages
+        for there in known
+        for one in there.values()
+        if one.partition(":")[0] == kind
+    ]
+    if not pairs or any(in_order(*pair) for pair in pairs):
         return []
     what = f"no message kept of this page has these words: {page.error.words}"
     return [house.at(page, 1, what)]

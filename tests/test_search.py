@@ -46,8 +46,12 @@ class Site:
         self.engine.close()
 
     def pages(self, query):
-        """The pages found for a query, each once, the best first."""
-        return [*dict.fromkeys(json.loads(self.engine.call("ask", query)))]
+        """The pages found for what is pasted, each once, the best first.
+
+        A field for one line takes the ends of lines away, and puts nothing there.
+        """
+        line = query.replace("\n", "")
+        return [*dict.fromkeys(json.loads(self.engine.call("ask", line)))]
 
 
 @pytest.fixture(scope="module")

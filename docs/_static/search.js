@@ -8,10 +8,12 @@ const TITLE = 1.3; // a page's title counts for more than its other headings
 const MESSAGE = 4; // a query of so many words may be a message,
 const SHELF = 1.3; // which has a page on the shelf of errors
 
-// Where an error was raised says nothing of what it means.
+// Where an error was raised says nothing of what it means. The field for a query takes
+// the ends of lines away, so a traceback is one line.
 const PLACES = [
-  /^\s*(Traceback \(most recent|During handling of|The above exception|[~^]+\s*$).*$/gm,
-  /^.*File "[^"]*", line \d+.*$/gm,
+  /Traceback \(most recent call last\):?/g,
+  /File "[^"]*", line \d+(, in [\w.<>]+)?/g,
+  /[~^]{2,}/g,
   /(?:[a-z]:)?[\w.~-]*[\\/][\w.\\/~<>-]+\.py(?::\d+)*/gi,
   /\b0x[0-9a-f]+/gi,
 ];
