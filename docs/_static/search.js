@@ -5,8 +5,9 @@
 
 const stemmer = new Stemmer();
 const TITLE = 1.3; // a page's title counts for more than its other headings
-const MESSAGE = 4; // a query of so many words may be a message,
-const SHELF = 1.3; // which has a page on the shelf of errors
+const TOPIC = 2; // so few words are a subject, not a message
+const MESSAGE = 6; // so many may be a message, which has a page on the shelf of errors
+const SHELF = 1.3;
 
 // Where an error was raised says nothing of what it means. The field for a query takes
 // the ends of lines away, so a traceback is one line.
@@ -74,10 +75,11 @@ Search.performTermsSearch = (terms) => {
       if (worth > best[file].fits) best[file] = { fits: worth, id: title ? null : id, heading };
     }
   }
-  const long = asked.size >= MESSAGE;
+  const message = asked.size >= MESSAGE || [...asked].some((w) => /\w(error|warn)$/.test(w));
+  const shelf = message ? SHELF : asked.size <= TOPIC ? 1 / SHELF : 1;
   docnames.forEach((name, file) => {
     score[file] += best[file].fits;
-    if (long && name.startsWith("errors/")) score[file] *= SHELF;
+    if (name.startsWith("errors/")) score[file] *= shelf;
   });
   const least = Math.max(...score) / 3;
   return docnames

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 from docutils import nodes
@@ -87,16 +88,24 @@ class Wordings(SphinxDirective):
         cell = code(state.page, above[-1])
         ours = said(book).get(name, {}).get(cell)
         others: dict[str, list[str]] = {}
+        here = book.kernels[state.page.kernel].jax
         for jax, messages in kept(book.docs).items():
+            if jax == here:
+                continue
             text = messages.get(name, {}).get(cell, ours)
-            if text != ours and jax != book.kernels[state.page.kernel].jax:
+            if _wording(text) != _wording(ours):
                 others.setdefault(text, []).append(jax)
         return [_folded(text, names) for text, names in others.items()]
 
 
+def _wording(text: str | None) -> str:
+    """The words of a message: neither its lines, nor the address of a page on it."""
+    return " ".join(re.sub(r"https?://\S+", "", text or "").split())
+
+
 def _folded(text: str, names: list[str]) -> nodes.Node:
     shown = nodes.literal_block(text, text, language="none")
-    title = f"JAX {' and '.join(names)} words it differently"
+    title = f"The same message in JAX {' and '.join(names)}"
     classes = ["wordings"]
     return HideCodeCellNode(
         "", shown, prompt_show=title, prompt_hide=title, classes=classes
