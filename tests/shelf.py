@@ -6,6 +6,7 @@ of complaint.
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import re
 import warnings
@@ -27,9 +28,11 @@ def words(text: str) -> list[str]:
 def spoken(page: Page) -> list[tuple[str, list[str]]]:
     """Return the messages that a page is about: the kind of error, and its words.
 
-    None where nothing is said, as where a result is wrong and there is no error.
+    None where there may be no error, and a result is wrong.
     """
-    parts = (one.partition(":") for one in page.error.words.split(" / "))
+    if not page.error or "no error" in page.error.words:
+        return []
+    parts = (one.partition(":") for one in re.split(" / |; ", page.error.words))
     return [(kind, words(said)) for kind, _, said in parts if kind.isidentifier()]
 
 
@@ -52,7 +55,7 @@ def it_is_about_a_message(page: Page) -> list[str]:
 
 def the_title_has_the_words(page: Page) -> list[str]:
     """Half of the words of a message are in the title, or it quotes three in a row."""
-    messages = spoken(page) if page.error else []
+    messages = spoken(page)
     named, quoted = set(words(title(page))), re.findall(r'"([^"]+)"', title(page))
     quotes = [set(words(one)) for one in quoted if len(words(one)) >= _ROW]
     lacking = []
@@ -70,7 +73,7 @@ def the_words_are_raised(page: Page) -> list[str]:
 
     Nothing is known of a new page, nor of a warning: only what is raised is kept.
     """
-    messages = spoken(page) if page.error else []
+    messages = spoken(page)
     docs = page.path.parents[page.name.count("/")]
     known = [kept_there.get(page.name, {}) for kept_there in kept(docs).values()]
     pairs = [
@@ -96,7 +99,7 @@ def other_wordings_are_shown(page: Page) -> list[str]:
     """Below a message stands how other releases word it, if they do."""
     shown = [fence.line for fence in page.fences if fence.name == "wordings"]
     cells = raising(page)
-    if not page.error or not cells or any(line > cells[0].line for line in shown):
+    if not spoken(page) or not cells or any(n > cells[0].line for n in shown):
         return []
     what = "there is no ```{wordings} below the cell that raises"
     return [house.at(page, cells[0].line, what)]
@@ -115,7 +118,9 @@ def what_was_called_exists(page: Page) -> list[str]:
 
 @cache
 def exists(name: str) -> bool:
-    """Whether a dotted name can be imported, deprecated or not."""
+    """Whether a dotted name is Python's own or can be imported, deprecated or not."""
+    if hasattr(builtins, name):
+        return True
     parts = name.split(".")
     for count in range(len(parts), 0, -1):
         with warnings.catch_warnings():

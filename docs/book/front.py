@@ -12,7 +12,7 @@ from book.parts import Answer, Problem, Raised
 
 KERNELS = ("target", "mesh-of-eight")
 KINDS = ("concept", "look-up")
-_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+").fullmatch
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*").fullmatch
 
 
 class Front:
