@@ -93,5 +93,12 @@ Search.performTermsSearch = (terms) => {
 };
 
 const parse = Search._parseQuery;
-Search._parseQuery = (query) =>
-  parse(PLACES.reduce((text, place) => text.replace(place, " "), query));
+Search._parseQuery = (query) => {
+  const parsed = parse(PLACES.reduce((text, place) => text.replace(place, " "), query));
+  if (SPHINX_HIGHLIGHT_ENABLED && parsed[1].size >= MESSAGE) {
+    // Every word of a message, marked on a page, would hide the page.
+    parsed[3].clear();
+    localStorage.removeItem("sphinx_highlight_terms");
+  }
+  return parsed;
+};
