@@ -51,7 +51,7 @@ PROGRAMS = once(ALL)
 @pytest.fixture(scope="session")
 def launcher(pytestconfig):
     """A Python that has imported JAX, to fork programs from."""
-    with Launcher(pytestconfig.target) as kept:
+    with Launcher(pytestconfig.target, DOCS / "_build" / "xla") as kept:
         yield kept
 
 
