@@ -118,29 +118,36 @@ def outdated(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]
 
 def with_outputs(text: str) -> nbformat.NotebookNode:
     """MyST-NB's reader: the page as a notebook that has already been executed."""
-    v4 = nbformat.v4
     state = READ.get(text)
     if not state or not state.page:  # reported by then, with its line; Sphinx goes on
-        empty = v4.new_markdown_cell("# A page that could not be read")
-        return v4.new_notebook(
-            cells=[empty], metadata={"source_map": [0], "orphan": True}
-        )
+        metadata = {"source_map": [0], "orphan": True}
+        return _notebook([_prose("# A page that could not be read")], metadata)
     page, entry = state.page, state.entry
     cells, lines = [], []
     for piece in page.pieces():
         if isinstance(piece, Cell):
             lines.append(piece.span[0])
             outputs = entry.outputs[piece.number - 1] if entry else []
-            cells.append(v4.new_code_cell(piece.source, metadata=_metadata(piece)))
-            cells[-1].outputs = [nbformat.from_dict(output) for output in outputs]
+            code = {"cell_type": "code", "source": piece.source, "outputs": outputs}
+            cells.append(code | {"metadata": _metadata(piece), "execution_count": None})
         else:
             lines.append(piece[0])
-            cells.append(v4.new_markdown_cell(piece[1]))
+            cells.append(_prose(piece[1]))
     ours = ("kernelspec", "book", "answers")
     metadata = {k: v for k, v in page.front.items() if k not in ours}
     metadata |= {"source_map": lines}
     metadata |= {"language_info": {"name": "python", "pygments_lexer": "python"}}
-    return v4.new_notebook(cells=cells, metadata=nbformat.from_dict(metadata))
+    return _notebook(cells, metadata)
+
+
+def _notebook(cells: list[dict], metadata: dict) -> nbformat.NotebookNode:
+    """A notebook; `nbformat.v4` would validate each cell of it at length."""
+    made = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return nbformat.from_dict(made)
+
+
+def _prose(text: str) -> dict:
+    return {"cell_type": "markdown", "source": text, "metadata": {}}
 
 
 def _metadata(cell: Cell) -> dict:

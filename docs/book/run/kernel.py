@@ -32,8 +32,10 @@ def parts(
 ) -> tuple[nbformat.NotebookNode, AsyncKernelManager, NotebookClient]:
     """The notebook of `page` with HIDDEN at its end, and who runs it in `folder`."""
     sources = [*(cell.source for cell in page.cells), *HIDDEN]
-    book = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(source) for source in sources]
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cells = [{**cell, "outputs": [], "source": source} for source in sources]
+    book = nbformat.from_dict(
+        {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     )
     manager = AsyncKernelManager(
         kernel_name="python3",
