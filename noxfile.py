@@ -1,6 +1,7 @@
 """The promises of the book, one session each; what follows `--` goes on to the tool."""
 
 import hashlib
+import shutil
 from pathlib import Path
 
 import nox
@@ -88,6 +89,15 @@ def speed(session: nox.Session) -> None:
     """The build is as fast as promised, measured on this machine."""
     install(session, "docs")
     session.run("python", "tests/speed.py", *session.posargs)
+
+
+@nox.session
+def messages(session: nox.Session) -> None:
+    """How the installed JAX words the errors of docs/errors is kept, for the others."""
+    docs(session)
+    [made] = Path("docs/_build/messages").glob("*.json")
+    shutil.copy(made, "docs/errors/messages")
+    session.log(f"kept: docs/errors/messages/{made.name}")
 
 
 @nox.session

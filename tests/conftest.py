@@ -30,7 +30,7 @@ exec(compile(real.read_text(), str(real), "exec"))
 __file__ = mine
 templates_path = [str(real.parent / "_templates")]
 html_static_path = [str(real.parent / "_static")]
-html_favicon, html_search_scorer = None, ""
+html_favicon = None
 """
 PLAIN = """
 html_theme, html_theme_options = "basic", {}

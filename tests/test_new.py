@@ -17,6 +17,7 @@ from book.targets import load
 REAL = Path(__file__).parents[1]
 PAGE = "docs/shard_map/varying.md"
 LOOK_UP = "docs/vmap/options.md"
+ERROR = "docs/errors/rank.md"
 EXERCISE = "examples/exercises/varying.py"
 INDEX = """# A book
 
@@ -42,6 +43,7 @@ def fresh(empty):
     """A book with a new page of each kind."""
     create(empty, "shard_map/varying")
     create(empty, "vmap/options", "look-up")
+    create(empty, "errors/rank")
     return empty
 
 
@@ -64,6 +66,7 @@ def files(folder):
     [
         (["shard_map/varying"], {PAGE, EXERCISE}),
         (["vmap/options", "look-up"], {LOOK_UP}),
+        (["errors/rank"], {ERROR}),
     ],
 )
 def test_what_a_page_needs_is_written(empty, arguments, wanted):
@@ -97,16 +100,18 @@ def test_the_new_pages_can_be_read(fresh):
     assert [cell.check for cell in page.cells].count(True) == 2
     assert [listing.path for listing in page.listings] == [fresh / EXERCISE]
     assert read(fresh / LOOK_UP, "vmap/options").kind == "look-up"
+    assert read(fresh / ERROR, "errors/rank").error.called == ("jax.vmap",)
 
 
 def test_every_snippet_of_the_new_pages_runs_alone(fresh):
     problems, found = [], {}
-    for path, name in ((PAGE, "shard_map/varying"), (LOOK_UP, "vmap/options")):
+    for path in PAGE, LOOK_UP, ERROR:
+        name = path.removeprefix("docs/").removesuffix(".md")
         page = read(fresh / path, name)
         cut = programs(page, Slicer((fresh, fresh / "docs")), problems.append)
         found |= {f"{name}/{which}": text for which, text in cut.items()}
     assert problems == []
-    assert len(found) == 9
+    assert len(found) == 12
     with Launcher(load(REAL / "docs" / "targets.toml")["cpu"]) as launcher:
         for name, program in found.items():
             code, said = launcher.run(program)
@@ -135,11 +140,12 @@ def test_the_new_pages_build(book):
     book.index()
     create(book.root, "shard_map/varying")
     create(book.root, "vmap/options", "look-up")
+    create(book.root, "errors/rank")
     words = "# Words\n\n```{glossary}\nshard\n  A part.\n\ncollective\n  A call.\n```\n"
     book.write("docs/words.md", words)
     book.write("docs/start/your_hardware.md", "# Hardware\n\nEight devices.\n")
-    names = "shard_map/varying", "vmap/options", "words", "start/your_hardware"
-    book.index(*names)
+    names = "shard_map/varying", "vmap/options", "errors/rank", "words"
+    book.index(*names, "start/your_hardware")
     (book.docs / "book").symlink_to(REAL / "docs" / "book")  # for book.draw
     built = book.build()
     assert built.code == 0, built.said
@@ -200,4 +206,4 @@ def test_outside_of_a_book_nothing_is_written(tmp_path):
 
 def test_the_templates_are_where_the_scaffold_looks():
     names = {path.name for path in scaffold.TEMPLATE.iterdir() if path.is_file()}
-    assert names == {"concept.md", "look-up.md", "exercise.py"}
+    assert names == {"concept.md", "look-up.md", "error.md", "exercise.py"}

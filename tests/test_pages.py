@@ -2,7 +2,7 @@
 
 import pytest
 
-from book.pages import Answer, Problem, read
+from book.pages import Answer, Problem, Raised, read
 
 GOOD = """---
 file_format: mystnb
@@ -88,6 +88,9 @@ answers:
     at: why-x-is-8
   - question: And then?
     at: then
+error:
+  called: [jax.vmap, jax.lax.psum]
+  raised: "ValueError: odd"
 ---
 
 # Eight
@@ -129,7 +132,7 @@ other.md
 Called <third>
 ```
 """
-ANSWERS = SECOND[SECOND.index("  - q") : SECOND.index("---\n\n#")]
+ANSWERS = SECOND[SECOND.index("  - q") : SECOND.index("error:")]
 
 
 def test_a_page_of_the_second_edition_has_a_kind_checks_and_answers(tmp_path):
@@ -139,6 +142,7 @@ def test_a_page_of_the_second_edition_has_a_kind_checks_and_answers(tmp_path):
         Answer("Why is it eight?", "why-x-is-8"),
         Answer("And then?", "then"),
     )
+    assert page.error == Raised(("jax.vmap", "jax.lax.psum"), "ValueError: odd")
     lesson, check, fresh = page.cells
     assert (lesson.visible, check.visible, fresh.visible) == (True, False, True)
     assert (lesson.check, check.check, fresh.fresh) == (False, True, True)
@@ -190,8 +194,14 @@ def test_a_page_with_a_kind_and_no_check_is_refused(tmp_path):
         ("question: And", "query: And", 10, "a `question` and `at`"),
         ("at: then", "at: 3", 10, "both texts"),
         (ANSWERS, "  all: 1\n", 7, "list"),
-        (":check:", ":check: twice", 27, "its `check` takes no value"),
-        (":fresh:", ":stale:", 34, "does not know stale"),
+        ('  raised: "ValueError: odd"\n', "", 12, "`called`, a list of functions, and"),
+        ("  raised:", "  is: odd\n  raised:", 12, "`called`, a list of functions, and"),
+        ("[jax.vmap, jax.lax.psum]", "jax.vmap", 13, "a list like [jax.vmap"),
+        ("[jax.vmap, jax.lax.psum]", "[vmap]", 13, "a list like [jax.vmap"),
+        ("[jax.vmap, jax.lax.psum]", "[]", 13, "a list like [jax.vmap"),
+        ('"ValueError: odd"', "3", 14, "the words of a message, a text"),
+        (":check:", ":check: twice", 30, "its `check` takes no value"),
+        (":fresh:", ":stale:", 37, "does not know stale"),
     ],
 )  # fmt: skip
 def test_what_a_page_says_of_itself_is_checked(tmp_path, old, new, line, reason):

@@ -2,13 +2,17 @@
 
 import os
 import statistics
+import warnings
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+from book import wordings
 from book.cut.launch import Launcher
 from book.cut.program import Slicer, programs
 from book.pages import Problem, read
+from book.run import messages
 from tests.second_edition import LONG_PROGRAM, SHORT_PROGRAM
 
 ROOT = Path(__file__).parent.parent
@@ -46,6 +50,7 @@ def once(found: dict[str, str | Problem]) -> dict[str, str | Problem]:
 
 ALL = cut()
 PROGRAMS = once(ALL)
+MESSAGES = wordings.kept(DOCS).get(version("jax"), {})
 
 
 @pytest.fixture(scope="session")
@@ -92,6 +97,53 @@ def test_it_runs_alone(launcher, name):
     code, said = launcher.run(program, LIMIT)
     if code:
         pytest.fail(f"exit status {code}\n\n{program}\n{said}", pytrace=False)
+    if other := in_other_words(message_of(name), said):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")  # to be told, and no failure
+            warnings.warn(f"{name} is not as kept:\n{other}", stacklevel=2)
+
+
+def message_of(name: str) -> str | None:
+    """Return what was kept of the message of a program, a cell of the shelf of errors.
+
+    None where nothing was, on this JAX, or where the cell raises nothing.
+    """
+    page, _, which = name.rpartition("/")
+    known = MESSAGES.get(page)
+    if not known or not which.startswith("cell"):
+        return None
+    read_page = read(DOCS / f"{page}.md", page)
+    cell = read_page.cells[int(which.removeprefix("cell")) - 1]
+    return known.get(wordings.code(read_page, cell)) if cell.raises else None
+
+
+def in_other_words(kept: str | None, said: str) -> str:
+    """Return the difference of a message from what a program printed of it.
+
+    A program prints the first line of it, last of all.
+    """
+    if kept is None:
+        return ""
+    printed = said.strip().splitlines()[-1]
+    printed = " ".join(messages.whole(*printed.split(": ", 1)).split())
+    whole = " ".join(kept.split())
+    return "" if whole.startswith(printed) else f"- {whole}\n+ {printed}"
+
+
+def test_a_message_in_other_words_is_told():
+    kept = "ValueError: vmap got sizes that differ, and they are\nmany:\n  * one"
+    said = "ready\nValueError: vmap got sizes that differ, and they are many:\n"
+    assert in_other_words(kept, said) == ""
+    assert in_other_words(None, said) == ""
+    assert in_other_words(kept, said.replace("differ", "do not agree")).startswith(
+        "- ValueError: vmap got sizes that differ, and they are many: * one\n+ Value"
+    )
+
+
+def test_messages_that_were_kept_are_found():
+    for page in MESSAGES:
+        names = [name for name in ALL if name.startswith(f"{page}/cell")]
+        assert any(map(message_of, names)), f"{page}: nox -s messages"
 
 
 def test_some_run_in_an_interpreter_of_their_own_just_as_well(tmp_path):

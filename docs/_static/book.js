@@ -60,7 +60,7 @@ const blocks = document.querySelectorAll("article div[class*='highlight-'] > .hi
 let other = 0;
 for (const highlighted of blocks) {
   const code = highlighted.querySelector("pre");
-  if (!code || code.closest(".cell_output, .checks")) continue;
+  if (!code || code.closest(".cell_output, .checks, .wordings")) continue;
   const block = highlighted.parentElement;
   const runnable = block.closest(".runnable")?.id;
   // "cell3" is cell 3 to whoever listens; other code is counted.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 
 import yaml
 
 from book import markdown
-from book.parts import Answer, Problem
+from book.parts import Answer, Problem, Raised
 
 KERNELS = ("target", "mesh-of-eight")
 KINDS = ("concept", "look-up")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+").fullmatch
 
 
 class Front:
@@ -51,8 +53,9 @@ class Front:
         return line
 
     def settings(self, runs: bool) -> dict:
-        """The kernel, the budget and the kind of a page, which `runs` or does not."""
-        return {"kind": self._kind()} | (self._hardware() if runs else {})
+        """The kernel, the budget, the kind and the error of a page; whether it `runs`."""
+        told = {"kind": self._kind(), "error": self._error()}
+        return told | (self._hardware() if runs else {})
 
     def _kind(self) -> str | None:
         book = self.found.get("book", {})
@@ -103,3 +106,21 @@ class Front:
                 raise self._problem(why, self._line("answers", k, "at"))
             found.append(Answer(**one))
         return tuple(found)
+
+    def _error(self) -> Raised | None:
+        """The message that the page is about, if it is about one."""
+        if "error" not in self.found:
+            return None
+        given = self.found["error"]
+        if not isinstance(given, dict) or set(given) != {"called", "raised"}:
+            why = "its `error:` has `called`, a list of functions, and `raised`, a text"
+            raise self._problem(why, self._line("error"))
+        called, words = given["called"], given["raised"]
+        names = called if isinstance(called, list) else [None]
+        if not names or not all(isinstance(n, str) and _DOTTED(n) for n in names):
+            why = "its `called` is a list like [jax.vmap, jax.pmap]"
+            raise self._problem(why, self._line("error", "called"))
+        if not isinstance(words, str) or not words.strip():
+            why = "its `raised` is the words of a message, a text"
+            raise self._problem(why, self._line("error", "raised"))
+        return Raised(tuple(names), words)

@@ -2,10 +2,12 @@
 
     python -m book.new shard_map/varying
     python -m book.new vmap/options look-up
+    python -m book.new errors/inconsistent_sizes
 
-writes a page from `docs/book/template/`, a concept with its exercise, and says where
-the page goes in the table of contents.  What is to be written says TODO, and the tests
-object until the last of them is gone.  Nothing that exists is ever overwritten.
+writes a page from `docs/book/template/`, a concept with its exercise, or in `errors/`
+the page of a message, and says where it goes in the table of contents.  What is to be
+written says TODO, and the tests object until the last of them is gone.  Nothing that
+exists is ever overwritten.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ def files(name: str, kind: str = "concept") -> dict[str, str]:
             )
     if folder in TAKEN:
         raise Refusal(f"{folder!r} is no chapter; a page is called like {_EXAMPLE}.")
+    if folder == "errors":
+        return {f"docs/{name}.md": "error.md"}
     exercise = {f"examples/exercises/{page}.py": "exercise.py"}
     return {f"docs/{name}.md": f"{kind}.md"} | (exercise if kind == "concept" else {})
 

@@ -13,11 +13,11 @@ from pathlib import Path, PurePosixPath
 from book import markdown
 from book.front import Front
 from book.markdown import Fence, Heading
-from book.parts import Answer, Cell, Listing, Problem, listings, make_cell
+from book.parts import Answer, Cell, Listing, Problem, Raised, listings, make_cell
 
 __all__ = [
     *("DISPLAY_TAGS", "KERNELS", "Answer", "Cell", "Fence", "Heading", "Listing"),
-    *("NOT_UTF_8", "Page", "Problem", "read"),
+    *("NOT_UTF_8", "Page", "Problem", "Raised", "read"),
 ]
 NOT_UTF_8 = "is not UTF-8; save it as UTF-8"
 
@@ -37,6 +37,7 @@ class Page:
     budget: float = 0.0
     kind: str | None = None
     answers: tuple[Answer, ...] = ()
+    error: Raised | None = None
     cells: tuple[Cell, ...] = ()
     listings: tuple[Listing, ...] = ()
     fences: tuple[Fence, ...] = field(default=(), repr=False)

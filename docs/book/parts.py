@@ -91,6 +91,18 @@ class Answer:
     at: str
 
 
+@dataclass(frozen=True)
+class Raised:
+    """What a page of the shelf of errors is about.
+
+    `called` are the public functions that a reader had called, as in `jax.vmap`;
+    `words` the characteristic ones of the message, without a reader's own numbers.
+    """
+
+    called: tuple[str, ...]
+    words: str
+
+
 def make_cell(name: str, number: int, fence: Fence, lines: list[str]) -> Cell:
     """The cell of a fence of the page `name`, which has `lines`; raises `Problem`."""
     if wrong := _wrong(fence):

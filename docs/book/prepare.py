@@ -133,7 +133,7 @@ def with_outputs(text: str) -> nbformat.NotebookNode:
         else:
             lines.append(piece[0])
             cells.append(_prose(piece[1]))
-    ours = ("kernelspec", "book", "answers")
+    ours = ("kernelspec", "book", "answers", "error")
     metadata = {k: v for k, v in page.front.items() if k not in ours}
     metadata |= {"source_map": lines}
     metadata |= {"language_info": {"name": "python", "pygments_lexer": "python"}}

@@ -8,8 +8,10 @@ from book import (
     provenance,
     questions,
     record,
+    shelf,
     slim,
     sweep,
+    wordings,
 )
 from book.compilers import here
 from book.cut import button
@@ -24,6 +26,8 @@ STEPS = [
     ("env-get-outdated", prepare.outdated),  # Sphinx reads what shows another thing
     ("env-get-outdated", record.again),  # and pages that show the record
     ("env-get-outdated", questions.again),  # or list what readers ask
+    ("env-get-outdated", shelf.again),  # or messages
+    ("env-get-outdated", wordings.again),  # or show how another JAX words a message
     ("doctree-read", button.name),  # code gets the name of its program
     ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
     ("env-merge-info", record.merge),  # with -j: from a process that read pages
@@ -32,6 +36,7 @@ STEPS = [
     ("html-page-context", provenance.last_line),  # where outputs are from
     ("build-finished", button.write),  # the programs, beside the pages
     ("build-finished", record.write),  # record.json
+    ("build-finished", wordings.tell),  # which messages JAX words in a new way
     ("build-finished", slim.slim),  # the theme's files, without what is not used
     ("build-finished", sweep.sweep),  # nothing stays of pages that are gone
     ("build-finished", private.check),  # nor of this machine

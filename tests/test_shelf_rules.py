@@ -1,0 +1,111 @@
+"""Each rule for the shelf of errors objects when it is broken."""
+
+import json
+
+import pytest
+
+from book import new as scaffold
+from book.pages import read
+from book.wordings import code, raising
+from tests import house, second_edition, shelf
+
+PAGE = "docs/errors/rank.md"
+INDEX = "# A book\n\n```{toctree}\nerrors/rank\nerrors/which\n```\n"
+LISTS = "# Which\n\n```{messages} called\n```\n\n```{messages} words\n```\n"
+RAISED = 'raised: "ValueError: vmap was requested to map its argument along axis, which'
+BAD = {
+    shelf.it_is_about_a_message: [("error:\n", "other:\n", "has no `error:`")],
+    shelf.the_title_has_the_words: [
+        ("along axis, which implies that its rank should be at least\"\n\n", "\"\n\n",
+         "the title lacks words of the message: "),
+    ],
+    shelf.the_words_are_raised: [
+        (RAISED, 'raised: "ValueError: which vmap was requested', "has these words"),
+        (RAISED, 'raised: "ValueError: vmap was asked', "has these words"),
+    ],
+    shelf.other_wordings_are_shown: [
+        ("```{wordings}\n```\n", "", "no ```{wordings} below"),
+    ],
+    shelf.what_was_called_exists: [
+        ("[jax.vmap]", "[jax.vmap, jax.vmop]", "there is no jax.vmop, and gone.md"),
+        ("[jax.vmap]", "[jax.vmap.deep]", "there is no jax.vmap.deep"),
+        ("[jax.vmap]", "[jacks.vmap]", "there is no jacks.vmap"),
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A book of one message and of the page that lists it."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/index.md").write_text(INDEX)
+    scaffold.create(tmp_path, "errors/rank")
+    text = (tmp_path / PAGE).read_text().replace("TODO", "Here")
+    (tmp_path / PAGE).write_text(text)
+    (tmp_path / "docs/errors/which.md").write_text(LISTS)
+    page = read(tmp_path / PAGE, "errors/rank")
+    message = "ValueError: vmap was requested to map its argument 1 along axis 0,\n"
+    message += "which implies that its rank should be at least 1, but is only 0"
+    kept = {"errors/rank": {code(page, cell): message for cell in raising(page)}}
+    (tmp_path / "docs/errors/messages").mkdir()
+    (tmp_path / "docs/errors/messages/0.1.json").write_text(json.dumps(kept))
+    return house.Book(tmp_path)
+
+
+def test_what_the_template_gives_keeps_every_rule(small):
+    page = small.page("errors/rank")
+    rules = (*house.PAGE_RULES, *second_edition.RULES, *shelf.RULES)
+    assert [sentence for rule in rules for sentence in rule(page)] == []
+    assert shelf.every_message_is_listed(small) == []
+    assert shelf.it_is_about_a_message(small.page("errors/which")) == []
+
+
+def test_every_rule_for_a_page_is_broken_below():
+    assert set(BAD) == set(shelf.RULES)
+
+
+CASES = [(rule, *case) for rule, cases in BAD.items() for case in cases]
+
+
+@pytest.mark.parametrize(("rule", "old", "new", "says"), CASES)
+def test_a_rule_objects(small, rule, old, new, says):
+    text = (small.root / PAGE).read_text()
+    assert old in text
+    (small.root / PAGE).write_text(text.replace(old, new, 1))
+    [found] = rule(small.page("errors/rank"))
+    assert says in found
+    assert found.startswith(f"{PAGE}:")
+
+
+def test_of_what_only_warns_nothing_is_kept(small):
+    text = (small.root / PAGE).read_text()
+    text = text.replace(RAISED, 'raised: "UserWarning: Some donated buffers')
+    (small.root / PAGE).write_text(text)
+    assert shelf.the_words_are_raised(small.page("errors/rank")) == []
+
+
+def test_a_new_page_is_not_asked_for_what_was_kept(small):
+    (small.root / "docs/errors/messages/0.1.json").write_text("{}")
+    text = (small.root / PAGE).read_text().replace(RAISED, 'raised: "OddError: odd')
+    (small.root / PAGE).write_text(text)
+    assert shelf.the_words_are_raised(small.page("errors/rank")) == []
+
+
+def test_a_name_that_is_gone_may_have_been_called(small):
+    text = (small.root / PAGE).read_text().replace("[jax.vmap]", "[jax.vmop]")
+    (small.root / PAGE).write_text(text)
+    (small.root / "docs/errors/gone.md").write_text("# Gone\n\n`jax.vmop` is gone.\n")
+    assert shelf.what_was_called_exists(small.page("errors/rank")) == []
+
+
+def test_a_message_that_is_not_listed_is_an_error(small):
+    (small.root / "docs/errors/which.md").write_text(LISTS.replace("words", "called"))
+    [found] = shelf.every_message_is_listed(house.Book(small.root))
+    assert found == "docs/errors/:1: no page has ```{messages} words```"
+
+
+def test_a_message_on_another_shelf_is_an_error(small):
+    text = (small.root / PAGE).read_text()
+    (small.root / "docs/rank.md").write_text(text)
+    [found] = shelf.every_message_is_listed(house.Book(small.root))
+    assert found.startswith("docs/rank.md:1: it has an `error:`")
