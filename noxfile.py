@@ -11,7 +11,7 @@ nox.options.sessions = ["docs", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
 HTML = Path("docs/_build/html")
-BUILD = ("sphinx-build", "-W", "--keep-going", "-d", "docs/_build/doctrees", "docs")
+BUILD = ("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs")
 COMPILE = ("python", "-m", "book.compilers.ask")
 
 
@@ -31,7 +31,8 @@ def install(session: nox.Session, group: str) -> None:
 def pytest(session: nox.Session, *args: str) -> None:
     """Run pytest on all cores, on what is asked for or on `args`."""
     install(session, "test")
-    session.run("python", "-m", "pytest", "-n", "auto", *(session.posargs or args))
+    cores = ("-n", "auto", "--dist", "worksteal")
+    session.run("python", "-m", "pytest", *cores, *(session.posargs or args))
 
 
 @nox.session
@@ -105,9 +106,8 @@ def live(session: nox.Session) -> None:
     install(session, "docs")
     ignore = ("--ignore", "*/_build/*", "--ignore", "*/__pycache__/*")
     watch = ("--watch", "examples")
-    session.run(
-        "sphinx-autobuild", *ignore, *watch, *BUILD[3:], str(HTML), *session.posargs
-    )
+    watched = (*ignore, *watch, *BUILD[3:], str(HTML), *session.posargs)
+    session.run("sphinx-autobuild", *watched)
 
 
 @nox.session

@@ -58,5 +58,6 @@ templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["book.css"]
 html_js_files = [("book.js", {"defer": "defer"})]
+html_use_index = False  # nothing leads to an index; the search finds more
 html_copy_source = True  # the download menu offers each page's Markdown
 html_show_sphinx = False

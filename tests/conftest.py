@@ -7,11 +7,16 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from book.probe import Probe
+from book.targets import load
 
 REAL = Path(__file__).parent.parent
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -46,6 +51,15 @@ book:
 """
 
 
+@cache
+def _hardware() -> dict[str, str]:
+    """What builds keep of the simulated devices, looked for once in a session."""
+    cpu = load(REAL / "docs" / "targets.toml")["cpu"]
+    with tempfile.TemporaryDirectory() as folder:
+        Probe(cpu, Path(folder)).result()
+        return {path.name: path.read_text() for path in Path(folder).glob("*.json")}
+
+
 @dataclass
 class Built:
     """How one build went."""
@@ -67,6 +81,8 @@ class Book:
         real = CONF.format(conf=str(REAL / "docs" / "conf.py"))
         (self.docs / "conf.py").write_text(real + conf)
         self.targets((REAL / "docs" / "targets.toml").read_text())
+        for name, text in _hardware().items():
+            self.write(f"docs/_build/hardware/{name}", text)
 
     def targets(self, text: str) -> None:
         """Replace `targets.toml`."""

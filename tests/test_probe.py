@@ -1,5 +1,7 @@
 """The build runs on the hardware it was configured for, or stops before a page."""
 
+from dataclasses import replace
+
 import pytest
 
 from book.probe import PATIENCE, Probe
@@ -46,10 +48,24 @@ def test_an_unknown_target_is_told_the_known_ones(book):
     assert "cpu, gpu, tpu" in said
 
 
-def test_who_lacks_a_cpu_is_not_told_to_take_a_cpu():
+def test_who_lacks_a_cpu_is_not_told_to_take_a_cpu(tmp_path):
     lacking = Target("cpu", "", "cpu", 8, present=("/nowhere",))
     with pytest.raises(TargetError, match=r"found: no /nowhere\. Every machine has"):
-        Probe(lacking).result()
+        Probe(lacking, tmp_path).result()
+
+
+def test_simulated_devices_are_looked_for_once(tmp_path):
+    env = {"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "2"}
+    two = Target("two", "", "cpu", 2, env=env)
+    found = Probe(two, tmp_path).result()
+    assert (found.count, found.kind) == (2, "cpu")
+    (kept,) = tmp_path.glob("*.json")
+    kept.write_text(kept.read_text().replace("2]", "4]"))
+    assert Probe(two, tmp_path).result().count == 4
+    kept.write_text(kept.read_text()[:5])
+    assert Probe(two, tmp_path).result() == found
+    with pytest.raises(TargetError, match="found: 2 of kind cpu"):
+        Probe(replace(two, devices=3), tmp_path).result()
 
 
 def test_a_build_ends_with_such_a_sentence(book):

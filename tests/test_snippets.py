@@ -56,7 +56,7 @@ MESSAGES = wordings.kept(DOCS).get(version("jax"), {})
 @pytest.fixture(scope="session")
 def launcher(pytestconfig):
     """A Python that has imported JAX, to fork programs from."""
-    with Launcher(pytestconfig.target) as kept:
+    with Launcher(pytestconfig.target, DOCS / "_build" / "xla") as kept:
         yield kept
 
 

@@ -9,9 +9,10 @@ from importlib.metadata import version
 
 def setup(app) -> dict:
     """Ask for the hardware, and let Sphinx call each step."""
-    from book import probe
+    from book import light, probe
 
     probe.setup(app)  # the answer comes while the rest loads
+    light.leave_out()
 
     from book import questions, record, shelf, wordings
     from book.compilers import show

@@ -7,6 +7,7 @@ programs, which write out what a cell takes from such files.
 from __future__ import annotations
 
 import ast
+import hashlib
 import os
 from collections.abc import Iterator
 from functools import cache
@@ -32,13 +33,16 @@ def parsed(source: str) -> ast.Module:
 
 
 _parsed = cache(ast.parse)
+# The digest of a source -> what it imports: in the last build (`memory`), and in this.
+KNOWN: dict[str, frozenset[str]] = {}
+NAMED: dict[str, frozenset[str]] = {}
 
 
 def contents(path: Path, roots: tuple[Path, ...]) -> str:
     """The text of a module; raises `NotPython`."""
     try:
         source = path.read_text(encoding="utf-8")
-        parsed(source)
+        _named(source)
     except UnicodeDecodeError:
         raise NotPython(f"{label(path, roots)} is not UTF-8") from None
     except SyntaxError as error:
@@ -119,7 +123,17 @@ def _direct(source: str, roots: tuple[Path, ...]) -> Iterator[Path]:
 
 @cache
 def _named(source: str) -> frozenset[str]:
-    """What an import may run: `from a.b import c` runs a, a.b, and perhaps a.b.c."""
+    """What an import may run: `from a.b import c` runs a, a.b, and perhaps a.b.c.
+
+    A source that is known can be parsed; the others raise `SyntaxError`.
+    """
+    digest = hashlib.sha256(source.encode(errors="replace")).hexdigest()
+    if digest not in NAMED:
+        NAMED[digest] = KNOWN[digest] if digest in KNOWN else _names(source)
+    return NAMED[digest]
+
+
+def _names(source: str) -> frozenset[str]:
     found: set[str] = set()
     for node in _statements(parsed(source).body):
         if isinstance(node, ast.Import):

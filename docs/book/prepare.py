@@ -17,9 +17,10 @@ from sphinx.util import logging
 from book import probe
 from book.build import Book, PageState, marker
 from book.cut.program import Slicer, programs
-from book.pages import NOT_UTF_8, Cell, read
+from book.memory import Memory
+from book.pages import NOT_UTF_8, Cell, Page
+from book.run import kept
 from book.run.cache import Cache, key, write_whole
-from book.run.schedule import Runner
 
 logger = logging.getLogger(__name__)
 # The text of a page -> its state, for MyST-NB's reader, which knows no more than that.
@@ -35,13 +36,16 @@ def run(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
         name: Cache(book.made / "cache", hardware)
         for name, hardware in book.kernels.items()
     }
+    memory = Memory(book.made / "read.pickle")
     for name in sorted(env.found_docs):
         path = Path(env.doc2path(name))
         if path.suffix == ".md":
             with book.blame(name):
-                _look_up(book.state(name), path, book, caches)
+                page = memory.page(path, name)
+                _look_up(book.state(name), page, book, caches)
             if any(one.reason == NOT_UTF_8 for one in book.state(name).problems):
                 env.found_docs.discard(name)
+    memory.keep(env.found_docs)
     for dropped in sorted({name for c in caches.values() for name in c.dropped}):
         logger.info("the cached outputs of %s were damaged; dropped", dropped)
     _run_stale(book, caches, app.config.book_jobs)
@@ -53,7 +57,11 @@ def _run_stale(book: Book, caches: dict[str, Cache], jobs: int) -> None:
     states = book.states.items()
     stale = {n: (s.page, s.key) for n, s in states if s.key and not s.entry}
     if stale:
-        runner = Runner(book.kernels, caches, book.roots, logger.info, jobs)
+        from book.run.schedule import Runner  # and with it Jupyter, which takes long
+
+        compiled = book.made / "xla"
+        kept.sweep(compiled)
+        runner = Runner(book.kernels, caches, book.roots, logger.info, jobs, compiled)
         runner.run(stale)
         for name, entry in runner.entries.items():
             state = book.state(name)
@@ -62,8 +70,8 @@ def _run_stale(book: Book, caches: dict[str, Cache], jobs: int) -> None:
             book.fail(problem)
 
 
-def _look_up(state: PageState, path: Path, book: Book, caches: dict) -> None:
-    page = state.page = read(path, state.name)
+def _look_up(state: PageState, page: Page, book: Book, caches: dict) -> None:
+    state.page = page
     if page.cells:
         state.key = key(page, book.roots)
         state.entry = caches[page.kernel].get(page, state.key)
@@ -110,29 +118,36 @@ def outdated(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]
 
 def with_outputs(text: str) -> nbformat.NotebookNode:
     """MyST-NB's reader: the page as a notebook that has already been executed."""
-    v4 = nbformat.v4
     state = READ.get(text)
     if not state or not state.page:  # reported by then, with its line; Sphinx goes on
-        empty = v4.new_markdown_cell("# A page that could not be read")
-        return v4.new_notebook(
-            cells=[empty], metadata={"source_map": [0], "orphan": True}
-        )
+        metadata = {"source_map": [0], "orphan": True}
+        return _notebook([_prose("# A page that could not be read")], metadata)
     page, entry = state.page, state.entry
     cells, lines = [], []
     for piece in page.pieces():
         if isinstance(piece, Cell):
             lines.append(piece.span[0])
             outputs = entry.outputs[piece.number - 1] if entry else []
-            cells.append(v4.new_code_cell(piece.source, metadata=_metadata(piece)))
-            cells[-1].outputs = [nbformat.from_dict(output) for output in outputs]
+            code = {"cell_type": "code", "source": piece.source, "outputs": outputs}
+            cells.append(code | {"metadata": _metadata(piece), "execution_count": None})
         else:
             lines.append(piece[0])
-            cells.append(v4.new_markdown_cell(piece[1]))
+            cells.append(_prose(piece[1]))
     ours = ("kernelspec", "book", "answers", "error")
     metadata = {k: v for k, v in page.front.items() if k not in ours}
     metadata |= {"source_map": lines}
     metadata |= {"language_info": {"name": "python", "pygments_lexer": "python"}}
-    return v4.new_notebook(cells=cells, metadata=nbformat.from_dict(metadata))
+    return _notebook(cells, metadata)
+
+
+def _notebook(cells: list[dict], metadata: dict) -> nbformat.NotebookNode:
+    """A notebook; `nbformat.v4` would validate each cell of it at length."""
+    made = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return nbformat.from_dict(made)
+
+
+def _prose(text: str) -> dict:
+    return {"cell_type": "markdown", "source": text, "metadata": {}}
 
 
 def _metadata(cell: Cell) -> dict:

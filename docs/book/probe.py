@@ -1,11 +1,13 @@
 """The build runs on the hardware it was configured for, or stops before a page.
 
 `-D book_target=NAME` picks a table of `docs/targets.toml`.  Its devices are looked for
-in a process of its own, so that Sphinx itself never starts JAX.
+in a process of its own, so that Sphinx itself never starts JAX.  Simulated devices are
+there whenever the same Python and JAX are, so of them the answer is kept.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
+from book.run.cache import write_whole
 from book.targets import MESH, Hardware, Target, TargetError, environment, load
 
 PATIENCE = 120.0  # seconds for hardware that is there to wake up
@@ -28,11 +31,18 @@ print("\\n" + json.dumps(found))
 
 
 class Probe:
-    """Asks for a target's devices in the background; `result()` waits for them."""
+    """Asks for a target's devices in the background; `result()` waits for them.
 
-    def __init__(self, target: Target):
+    Answers about simulated devices are kept in the folder `kept`.
+    """
+
+    def __init__(self, target: Target, kept: Path):
         self.target = target
         self._process = None
+        self._kept = kept / f"{_digest(target)}.json"
+        self._known = target.platform == "cpu" and _known(self._kept)
+        if self._known:
+            return
         if target.present and not any(Path(p).exists() for p in target.present):
             return
         self._process = subprocess.Popen(
@@ -45,6 +55,16 @@ class Probe:
 
     def result(self) -> Hardware:
         """The hardware; raises `TargetError` when it is not what was asked for."""
+        answer = self._known or self._answer()
+        found = Hardware(self.target, *answer)
+        if found.count < self.target.devices:
+            raise self._missing(f"{found.count} of kind {found.kind}")
+        if found.simulated and not self._known:
+            write_whole(self._kept, json.dumps(answer))
+        return found
+
+    def _answer(self) -> list:
+        """The versions of JAX and jaxlib, the kind of the devices, and their number."""
         if self._process is None:
             raise self._missing(f"no {' or '.join(self.target.present)}")
         try:
@@ -55,10 +75,7 @@ class Probe:
         if self._process.returncode:
             last = (err.strip().splitlines() or ["nothing was said"])[-1]
             raise self._missing(last.rstrip("."))
-        found = Hardware(self.target, *json.loads(out.strip().splitlines()[-1]))
-        if found.count < self.target.devices:
-            raise self._missing(f"{found.count} of kind {found.kind}")
-        return found
+        return json.loads(out.strip().splitlines()[-1])
 
     def _missing(self, found: str) -> TargetError:
         name, few = self.target.name, self.target.devices
@@ -69,6 +86,25 @@ class Probe:
         )
 
 
+def _digest(target: Target) -> str:
+    """What decides which simulated devices there are."""
+    versions = sys.executable, sys.version, version("jax"), version("jaxlib")
+    return hashlib.sha256(repr((target, versions)).encode()).hexdigest()[:20]
+
+
+def _known(path: Path) -> list | None:
+    """The answer in the file at `path`, if there is a whole one."""
+    try:
+        jax, jaxlib, kind, count = json.loads(path.read_text(encoding="utf-8"))
+        return [jax, jaxlib, kind, int(count)]
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _ask(app: Sphinx, name: str) -> Probe:
+    return Probe(app.book_targets[name], Path(app.outdir).parent / "hardware")
+
+
 def kernels(app: Sphinx) -> dict[str, Hardware]:
     """The hardware behind each kernel name that a page can ask for.
 
@@ -77,7 +113,7 @@ def kernels(app: Sphinx) -> dict[str, Hardware]:
     try:
         target = app.book_probe.result()
         enough = target.count >= MESH
-        mesh = target if enough else Probe(app.book_targets["cpu"]).result()
+        mesh = target if enough else _ask(app, "cpu").result()
     except TargetError as error:
         raise SystemExit(f"\n{error}") from None
     return {"target": target, "mesh-of-eight": mesh}
@@ -103,4 +139,4 @@ def _configure(app: Sphinx, config) -> None:
             )
     except TargetError as error:
         raise SystemExit(f"\n{error}") from None
-    app.book_probe = Probe(app.book_targets[config.book_target])
+    app.book_probe = _ask(app, config.book_target)

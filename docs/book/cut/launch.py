@@ -17,6 +17,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from book.run import kept
 from book.run.folder import Folder
 from book.run.fork import FORKS, ForkServer, ServerEnded
 from book.targets import Target, environment
@@ -26,15 +27,17 @@ class Launcher:
     """Runs programs on `target`, from as many threads as you like; a context manager.
 
     A program runs for at most so many seconds, and status -SIGALRM says that its time
-    was up.
+    was up.  What XLA compiles is kept in the folder `compiled`, or for as long as the
+    launcher is.
     """
 
-    def __init__(self, target: Target):
+    def __init__(self, target: Target, compiled: Path | None = None):
         # What the target sets beyond the platform (how many devices, say) is for the
         # program itself to say, so it is not said here.
         own = {k: v for k, v in target.env.items() if k != "JAX_NUM_CPU_DEVICES"}
         whole = environment(Target("", "", "", 0)) | own
         self._env = {k: v for k, v in whole.items() if k != "PYTHONPATH"}
+        self._compiled = compiled
         self._server: ForkServer | None = None
         self._folder: Folder | None = None
         self._numbers = itertools.count()
@@ -78,12 +81,8 @@ class Launcher:
     def _python(self) -> ForkServer:
         with self._starting:
             if self._server is None:
-                compiled = {
-                    "JAX_COMPILATION_CACHE_DIR": str(self._folder.path / "compiled"),
-                    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-                    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-                }
-                self._server = ForkServer(self._env | compiled)
+                compiled = self._compiled or self._folder.path / "compiled"
+                self._server = ForkServer(self._env | kept.environment(compiled))
             return self._server
 
 

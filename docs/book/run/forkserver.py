@@ -30,11 +30,16 @@ import runpy
 import select
 import signal
 import sys
+import warnings
 
 import jax
-import jax.numpy  # noqa: F401
-from ipykernel.kernelapp import IPKernelApp
+import jax.numpy
 
+sys.modules["debugpy"] = None  # nobody debugs a page, and its import takes long
+import ipykernel.debugger  # noqa: E402, F401
+from ipykernel.kernelapp import IPKernelApp  # noqa: E402
+
+del sys.modules["debugpy"]
 LINUX = sys.platform == "linux"
 DEATH_SIGNAL, SUBREAPER = 1, 36  # prctl(2)
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -71,10 +76,20 @@ def become(ask):
         program(ask["arguments"][0])
     os.environ.clear()
     os.environ.update(ask["env"])
+    keep_compiled(os.environ)
     parent = f"--IPKernelApp.parent_handle={os.getppid()}"  # ends when it does
     sys.argv = ["ipykernel_launcher", parent, *ask["arguments"]]
     IPKernelApp.launch_instance()
     os._exit(0)
+
+
+def keep_compiled(env):
+    """Tell JAX, imported long since, where `env` wants what is compiled to be kept."""
+    for name, value in env.items():
+        if name.startswith(("JAX_COMPILATION_CACHE_", "JAX_PERSISTENT_CACHE_")):
+            jax.config.update(name.lower(), value if "/" in value else int(value))
+    # What a killed build has left half written is compiled again.
+    warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation")
 
 
 def program(path):
@@ -100,17 +115,13 @@ def program(path):
 
 
 def children():
-    """Return the process ids of this process's children, adopted ones included."""
-    found = []
+    """Yield the process ids of this process's children, adopted ones included."""
     for name in filter(str.isdigit, os.listdir("/proc") if LINUX else ()):
-        try:
+        with contextlib.suppress(OSError):  # it has ended meanwhile
             with open(f"/proc/{name}/stat") as file:
                 parent = file.read().rpartition(")")[2].split()[1]
-        except OSError:
-            continue  # it has ended meanwhile
-        if int(parent) == os.getpid():
-            found.append(int(name))
-    return found
+            if int(parent) == os.getpid():
+                yield int(name)
 
 
 def kill(pids):

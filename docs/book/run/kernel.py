@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import nbformat
-from jupyter_client import AsyncKernelManager
+from jupyter_client import AsyncKernelClient, AsyncKernelManager
 from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 
@@ -16,16 +16,30 @@ HIDDEN = ("pass", "assert False")  # run after the cells, and before them
 PATIENCE = 300  # seconds after which something hangs, on however busy a machine
 
 
+class Client(AsyncKernelClient):
+    """A client that does not listen to heartbeats, whose end is a second of waiting.
+
+    The manager knows whether the process lives, and that is asked instead.
+    """
+
+    def start_channels(self, shell=True, iopub=True, stdin=True, hb=True, control=True):
+        """Start all channels but the heartbeat's."""
+        super().start_channels(shell, iopub, stdin, hb=False, control=control)
+
+
 def parts(
     page: Page, folder: Path
 ) -> tuple[nbformat.NotebookNode, AsyncKernelManager, NotebookClient]:
     """The notebook of `page` with HIDDEN at its end, and who runs it in `folder`."""
     sources = [*(cell.source for cell in page.cells), *HIDDEN]
-    book = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(source) for source in sources]
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cells = [{**cell, "outputs": [], "source": source} for source in sources]
+    book = nbformat.from_dict(
+        {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     )
     manager = AsyncKernelManager(
         kernel_name="python3",
+        client_factory=Client,
         kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
         connection_file=str(folder / "kernel.json"),
         transport="ipc" if os.name == "posix" else "tcp",
@@ -39,6 +53,9 @@ def parts(
         startup_timeout=PATIENCE,
         iopub_timeout=PATIENCE,  # outputs that come later are lost
         # A short traceback: no page shows one, and long ones take long to make.
-        extra_arguments=["--InteractiveShell.xmode=Plain"],
+        extra_arguments=[
+            "--InteractiveShell.xmode=Plain",
+            "--HistoryManager.enabled=False",
+        ],
     )
     return book, manager, client

@@ -18,13 +18,13 @@ from nbclient.exceptions import DeadKernelError
 
 from book.pages import Cell, Page, Problem
 from book.private import local_strings
-from book.run import fresh, kernel
+from book.run import fresh, kept, kernel
 from book.run.cache import Entry
 from book.run.fork import ForkServer, provision
 from book.run.gate import Gate
 from book.run.judge import OUTPUT, Judge
 from book.run.kernel import PATIENCE
-from book.run.process import kill, pin, processor_seconds
+from book.run.process import Meter, kill, pin
 from book.run.watch import Watch
 from book.targets import Hardware, environment
 
@@ -36,7 +36,7 @@ class PageRun:
     """One run of `page` on `hardware`, on the cores `mine`, with files in `folder`.
 
     `roots` are put on its import path; `gate` lets a cell that measures have the
-    machine to itself.
+    machine to itself; what XLA compiles is kept in the folder `compiled`.
     """
 
     def __init__(
@@ -47,16 +47,16 @@ class PageRun:
         mine: list[int],
         gate: Gate,
         folder: Path,
+        compiled: Path | None = None,
     ):
         self.page, self.hardware, self.roots = page, hardware, roots
         self.mine, self.gate, self.folder = mine, gate, folder
+        self.compiled = compiled
         self.book, self.manager, self.client = kernel.parts(page, folder)
         private = [*local_strings(*roots), str(folder)]
         self._judge = Judge(page, hardware.target, private)
         self.process = None
         self.spent = 0.0  # seconds in which its cells ran
-        self._programs: dict[int, float] = {}  # of fresh cells: processor seconds
-        self._idle = 0.0  # processor seconds of the kernel before its first cell
 
     async def entry(self, server: ForkServer | None) -> Entry:
         """Run the page in a kernel from `server`; raises `Problem` where it fails."""
@@ -67,8 +67,10 @@ class PageRun:
         env |= {"IPYTHONDIR": str(self.folder / "ipython")}
         self._server = server
         if server:
-            speaks = any("environ" in cell.source for cell in self.page.cells)
-            provision(self.manager, server, warm=not speaks)
+            warm = not any("environ" in cell.source for cell in self.page.cells)
+            provision(self.manager, server, warm)
+            if warm and self.compiled:
+                env |= kept.settings(self.page, self.compiled)
         try:
             async with self.gate.shared():
                 await self._start(env, work)
@@ -96,7 +98,7 @@ class PageRun:
         if not any(output.get("ename") == "AssertionError" for output in proof.outputs):
             reason = "assertions are off in its kernel, so nothing is verified"
             raise self._judge.problem(self.page.cells[0], reason)
-        self._idle = processor_seconds(self.process.pid)
+        self._meter = Meter(self.process.pid)
 
     async def _clean(self) -> None:
         """Remove what the kernel used; it has been killed."""
@@ -144,10 +146,7 @@ class PageRun:
     def _limit(self, cell: Cell, node, still: str) -> None:
         """Raise `Problem` when the page takes too long, or says too much."""
         budget = self.page.budget
-        for pid, seconds in self._programs.items():
-            self._programs[pid] = max(seconds, processor_seconds(pid))
-        used = processor_seconds(self.process.pid) - self._idle
-        used += sum(self._programs.values())
+        used = self._meter.used(budget)
         if used > budget:
             raise self._judge.problem(
                 cell,
@@ -169,7 +168,7 @@ class PageRun:
         """Run a fresh cell, whose processor seconds count as the kernel's do."""
         work = self.folder / "work"
         program = fresh.start(node.source, self.env, work, self._server)
-        self._programs[program.pid] = 0.0
+        self._meter.add(program.pid)
         pin(program, self.mine)
         try:
             node.outputs = await fresh.outputs_of(program, work)

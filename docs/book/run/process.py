@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import suppress
 
 import psutil
@@ -18,6 +19,32 @@ def processor_seconds(pid: int) -> float:
             with suppress(psutil.Error):
                 total += sum(process.cpu_times()[:4])
     return total
+
+
+class Meter:
+    """Processor seconds of the kernel `pid`, and of programs beside it, from now on."""
+
+    def __init__(self, pid: int):
+        self._pid, self._idle = pid, processor_seconds(pid)
+        self._began = time.perf_counter()
+        self._programs: dict[int, float] = {}
+
+    def add(self, pid: int) -> None:
+        """Count a program, too."""
+        self._programs[pid] = 0.0
+
+    def used(self, budget: float) -> float:
+        """The seconds; 0 while they cannot be more than `budget`.
+
+        To ask takes the longer, the more processes a machine has.
+        """
+        most = (time.perf_counter() - self._began) * (os.cpu_count() or 1)
+        if most <= budget and not self._programs:
+            return 0.0
+        for pid, seconds in self._programs.items():
+            self._programs[pid] = max(seconds, processor_seconds(pid))
+        used = processor_seconds(self._pid) - self._idle
+        return used + sum(self._programs.values())
 
 
 def kill(process) -> None:

@@ -33,7 +33,8 @@ class Runner:
     """Runs pages on the hardware behind their kernel names.
 
     `roots` are put on the pages' import path; `say` takes one line of progress;
-    `jobs` is how many run at a time, if not what the target and the cores allow.
+    `jobs` is how many run at a time, if not what the target and the cores allow;
+    what XLA compiles is kept in the folder `compiled`.
     """
 
     def __init__(
@@ -43,10 +44,11 @@ class Runner:
         roots: tuple[Path, ...],
         say: Callable[[str], None],
         jobs: int | None = None,
+        compiled: Path | None = None,
     ):
         self.kernels, self.caches, self.roots, self.say = kernels, caches, roots, say
         allowed = min(h.target.jobs or len(cores()) for h in kernels.values())
-        self.jobs = max(1, jobs or allowed)
+        self.jobs, self._compiled = max(1, jobs or allowed), compiled
         self.problems: list[Problem] = []
         self.entries: dict[str, Entry] = {}
         self._servers: dict[str, ForkServer] = {}
@@ -95,14 +97,14 @@ class Runner:
         self._started += 1
         count, hardware = f"[{self._started}/{total}]", self.kernels[page.kernel]
         self.say(f"{count} {page.name}: running {len(page.cells)} cells")
-        place = folder / str(self._started)
-        run = PageRun(page, hardware, self.roots, mine, gate, place)
+        where = folder / str(self._started), self._compiled
+        run = PageRun(page, hardware, self.roots, mine, gate, *where)
         try:
             try:
                 entry = await run.entry(self._server(hardware))
             except ServerEnded:
                 del self._servers[hardware.fingerprint]  # another one may do better
-                run = PageRun(page, hardware, self.roots, mine, gate, place)
+                run = PageRun(page, hardware, self.roots, mine, gate, *where)
                 entry = await run.entry(self._server(hardware))
             self.caches[page.kernel].put(page, key, entry)
         except Exception as error:  # the one place for what goes wrong with a page
