@@ -95,7 +95,7 @@ def main():
         found = retrain(16, jax.jit(train_step, donate_argnums=(0, 1)), SPECS)
     for number in range(0, 16, 5):
         print(f"step {number:2}: loss {found[number][0]:.2f}")
-    print(f"as on one device: {apart(found, alone)[0] < 1e-5}")
+    print(f"as on one device: {apart(found, alone)[0] < 1e-3}")
 
 
 if __name__ == "__main__":
