@@ -31,7 +31,7 @@ def sharded_loss(params, tokens, keys):
     return loss(params | ends, tokens, keys, block=gathered_block)
 
 
-def train_step(params, state, tokens, keys):
+def sharded_step(params, state, tokens, keys):
     """Return the next parameters and optimizer state, and the loss before the step."""
     mean_loss, grads = jax.value_and_grad(sharded_loss)(params, tokens, keys)
     updates, state = optimizer.update(grads, state, params)
@@ -63,13 +63,13 @@ def gradient(params, tokens, keys):
 
 
 def mapped_step(params, state, tokens, keys):
-    """Do what `train_step` does, with the gradient of `shard_map`."""
+    """Do what `sharded_step` does, with the gradient of `shard_map`."""
     updates, state = optimizer.update(gradient(params, tokens, keys), state, params)
     return optax.apply_updates(params, updates), state
 
 
-def lower(mesh, step=train_step):
-    """Lower `train_step` for a mesh of any size: eight examples on each device."""
+def lower(mesh, step=sharded_step):
+    """Lower `sharded_step` for a mesh of any size: eight examples on each device."""
     mesh = Mesh(mesh.devices, ("data",), axis_types=(AxisType.Explicit,))
     with jax.set_mesh(mesh):
         return lowered(jax.jit(step, donate_argnums=(0, 1)), 8 * mesh.size, SPECS)
@@ -92,7 +92,7 @@ def main():
     """
     alone = train(16)
     with jax.set_mesh(jax.make_mesh((8,), ("data",))):
-        found = retrain(16, jax.jit(train_step, donate_argnums=(0, 1)), SPECS)
+        found = retrain(16, jax.jit(sharded_step, donate_argnums=(0, 1)), SPECS)
     for number in range(0, 16, 5):
         print(f"step {number:2}: loss {found[number][0]:.2f}")
     print(f"as on one device: {apart(found, alone)[0] < 1e-3}")

@@ -54,7 +54,7 @@ def gradient(params, tokens, keys):
     )(params, tokens, keys)
 
 
-def train_step(params, state, tokens, keys):
+def pipelined_step(params, state, tokens, keys):
     """Return the next parameters and optimizer state, and the loss before the step."""
     value, grads = gradient(params, tokens, keys)
     updates, state = optimizer.update(grads, state, params)
@@ -62,10 +62,10 @@ def train_step(params, state, tokens, keys):
 
 
 def lower(mesh):
-    """Lower `train_step` for a mesh of any size, as pipelines of four stages."""
+    """Lower `pipelined_step` for a mesh of any size, as pipelines of four stages."""
     axes, types = ("data", "stage"), (AxisType.Explicit,) * 2
     grid = Mesh(mesh.devices.reshape(-1, 4), axes, axis_types=types)
-    step = jax.jit(train_step, donate_argnums=(0, 1))
+    step = jax.jit(pipelined_step, donate_argnums=(0, 1))
     with jax.set_mesh(grid):
         return lowered(step, 32 * grid.shape["data"], SPECS, blocks=4)
 
@@ -78,7 +78,7 @@ def main():
     step 4: loss 3.40
     as on one device: True
     """
-    alone, step = train(5, blocks=4), jax.jit(train_step, donate_argnums=(0, 1))
+    alone, step = train(5, blocks=4), jax.jit(pipelined_step, donate_argnums=(0, 1))
     with jax.set_mesh(jax.make_mesh((2, 4), ("data", "stage"))):
         found = retrain(5, step, SPECS, blocks=4)
     for number in (0, 4):

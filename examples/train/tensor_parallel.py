@@ -50,7 +50,7 @@ def mapped_block(weights, x):
     return tensor_block(weights, x, lambda a, b: lax.psum(a @ b, "model"))
 
 
-def train_step(rows):
+def tensor_step(rows):
     """Return the step of a batch with the spec `rows`."""
     block = by_types(rows)
 
@@ -71,7 +71,7 @@ def lower(mesh):
     grid = Mesh(mesh.devices.reshape(-1, min(8, mesh.size)), axes, axis_types=types)
     rows = P("data")
     with jax.set_mesh(grid):
-        return lowered(train_step(rows), 8 * grid.shape["data"], SPECS, rows)
+        return lowered(tensor_step(rows), 8 * grid.shape["data"], SPECS, rows)
 
 
 def main():
@@ -87,7 +87,7 @@ def main():
     alone = train(16)
     assert WIDTH // HEAD == 8
     with jax.set_mesh(jax.make_mesh((8,), ("model",))):
-        found = retrain(16, train_step(P()), SPECS, P())
+        found = retrain(16, tensor_step(P()), SPECS, P())
     for number in range(0, 16, 5):
         print(f"step {number:2}: loss {found[number][0]:.2f}")
     print(f"as on one device: {apart(found, alone)[0] < 1e-3}")
