@@ -6,6 +6,7 @@ of complaint.
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import re
 import warnings
@@ -15,7 +16,8 @@ from book.pages import Page
 from book.wordings import SHELF, kept, raising
 from tests import house
 
-_SHARE = 0.5  # of the words of a message that a title has, at least
+_SHARE = 0.5  # of the words of a message that a title has, at least,
+_ROW = 3  # or so many of them in a row, in quotes
 
 
 def words(text: str) -> list[str]:
@@ -23,13 +25,15 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def spoken(page: Page) -> list[str]:
-    """Return the words of the message that a page is about, or the name of its error.
+def spoken(page: Page) -> list[tuple[str, list[str]]]:
+    """Return the messages that a page is about: the kind of error, and its words.
 
-    A message is known by its words; where it has none, by the name of its error.
+    None where there may be no error, and a result is wrong.
     """
-    kind, _, message = page.error.words.partition(":")
-    return words(message) or words(kind)
+    if not page.error or "no error" in page.error.words:
+        return []
+    parts = (one.partition(":") for one in re.split(" / |; ", page.error.words))
+    return [(kind, words(said)) for kind, _, said in parts if kind.isidentifier()]
 
 
 def title(page: Page) -> str:
@@ -50,14 +54,18 @@ def it_is_about_a_message(page: Page) -> list[str]:
 
 
 def the_title_has_the_words(page: Page) -> list[str]:
-    """Half of the words of a message, or more, are in the title, where one looks."""
-    if not page.error:
-        return []
-    asked, named = set(spoken(page)), set(words(title(page)))
-    if len(asked & named) >= _SHARE * len(asked):
-        return []
-    missing = ", ".join(sorted(asked - named))
-    return [house.at(page, 1, f"the title lacks words of the message: {missing}")]
+    """Half of the words of a message are in the title, or it quotes three in a row."""
+    messages = spoken(page)
+    named, quoted = set(words(title(page))), re.findall(r'"([^"]+)"', title(page))
+    quotes = [set(words(one)) for one in quoted if len(words(one)) >= _ROW]
+    lacking = []
+    for kind, said in messages:
+        asked = set(said or [kind.lower()])
+        if len(asked & named) >= _SHARE * len(asked) or any(q <= asked for q in quotes):
+            return []
+        lacking += sorted(asked - named)
+    what = f"the title lacks words of the message: {', '.join(lacking)}"
+    return [house.at(page, 1, what)] if lacking else []
 
 
 def the_words_are_raised(page: Page) -> list[str]:
@@ -65,14 +73,17 @@ def the_words_are_raised(page: Page) -> list[str]:
 
     Nothing is known of a new page, nor of a warning: only what is raised is kept.
     """
-    if not page.error:
-        return []
+    messages = spoken(page)
     docs = page.path.parents[page.name.count("/")]
-    known = [messages.get(page.name, {}) for messages in kept(docs).values()]
-    kind, _, message = page.error.words.partition(":")
-    told = [one for messages in known for one in messages.values()]
-    told = [one for one in told if one.partition(":")[0] == kind]
-    if not told or any(in_order(words(message), words(one)) for one in told):
+    known = [kept_there.get(page.name, {}) for kept_there in kept(docs).values()]
+    pairs = [
+        (said, words(one))
+        for kind, said in messages
+        for there in known
+        for one in there.values()
+        if one.partition(":")[0] == kind
+    ]
+    if not pairs or any(in_order(*pair) for pair in pairs):
         return []
     what = f"no message kept of this page has these words: {page.error.words}"
     return [house.at(page, 1, what)]
@@ -88,7 +99,7 @@ def other_wordings_are_shown(page: Page) -> list[str]:
     """Below a message stands how other releases word it, if they do."""
     shown = [fence.line for fence in page.fences if fence.name == "wordings"]
     cells = raising(page)
-    if not page.error or not cells or any(line > cells[0].line for line in shown):
+    if not spoken(page) or not cells or any(n > cells[0].line for n in shown):
         return []
     what = "there is no ```{wordings} below the cell that raises"
     return [house.at(page, cells[0].line, what)]
@@ -107,7 +118,9 @@ def what_was_called_exists(page: Page) -> list[str]:
 
 @cache
 def exists(name: str) -> bool:
-    """Whether a dotted name can be imported, deprecated or not."""
+    """Whether a dotted name is Python's own or can be imported, deprecated or not."""
+    if hasattr(builtins, name):
+        return True
     parts = name.split(".")
     for count in range(len(parts), 0, -1):
         with warnings.catch_warnings():

@@ -87,11 +87,18 @@ def test_the_line_for_the_toctree_is_said_with_its_place(empty):
     assert "\nshard_map/varying\n" in done.stdout
 
 
-def test_a_new_chapter_gets_a_toctree_of_its_own():
-    said = place(INDEX, "errors/replication")
+def test_a_new_chapter_gets_a_toctree_of_its_own(empty):
+    said = place(empty / "docs", "errors/replication")
     assert said.endswith(
         "```{toctree}\n:hidden:\n:caption: errors\n\nerrors/replication\n```"
     )
+
+
+def test_a_chapter_with_contents_of_its_own_keeps_its_pages_there(empty):
+    (empty / "docs/errors").mkdir()
+    (empty / "docs/errors/all.md").write_text("# All\n\n```{toctree}\nrank\n```\n")
+    said = place(empty / "docs", "errors/replication")
+    assert said == "docs/errors/all.md wants in its toctree the line\n\nreplication"
 
 
 def test_the_new_pages_can_be_read(fresh):

@@ -197,7 +197,7 @@ def test_a_page_with_a_kind_and_no_check_is_refused(tmp_path):
         ('  raised: "ValueError: odd"\n', "", 12, "`called`, a list of functions, and"),
         ("  raised:", "  is: odd\n  raised:", 12, "`called`, a list of functions, and"),
         ("[jax.vmap, jax.lax.psum]", "jax.vmap", 13, "a list like [jax.vmap"),
-        ("[jax.vmap, jax.lax.psum]", "[vmap]", 13, "a list like [jax.vmap"),
+        ("[jax.vmap, jax.lax.psum]", "[jax vmap]", 13, "a list like [jax.vmap"),
         ("[jax.vmap, jax.lax.psum]", "[]", 13, "a list like [jax.vmap"),
         ('"ValueError: odd"', "3", 14, "the words of a message, a text"),
         (":check:", ":check: twice", 30, "its `check` takes no value"),

@@ -28,7 +28,7 @@ const ask = (query) => JSON.stringify(
 
 
 class Site:
-    """The search of a built site."""
+    """The search of a built site; a context manager, for an engine has to be ended."""
 
     def __init__(self, html, own=True):
         self.engine = MiniRacer()
@@ -39,9 +39,19 @@ class Site:
             self.engine.eval((html / name).read_text(encoding="utf-8"))
         self.engine.eval(ASK)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.engine.close()
+
     def pages(self, query):
-        """The pages found for a query, each once, the best first."""
-        return [*dict.fromkeys(json.loads(self.engine.call("ask", query)))]
+        """The pages found for what is pasted, each once, the best first.
+
+        A field for one line takes the ends of lines away, and puts nothing there.
+        """
+        line = query.replace("\n", "")
+        return [*dict.fromkeys(json.loads(self.engine.call("ask", line)))]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +59,8 @@ def site():
     """The site that the last build made."""
     if not (SITE / "searchindex.js").is_file():
         pytest.skip("there is no built site: nox -s docs")
-    return Site(SITE)
+    with Site(SITE) as opened:
+        yield opened
 
 
 def rank(site, query, page):
@@ -105,26 +116,25 @@ NameError: unbound axis name: batch_17 (0x7f3a)"""
 
 
 def test_what_is_the_readers_own_hides_no_page(small):
-    site = Site(small)
     pasted = "got inconsistent sizes for my_array float32[17,3] axes to be mapped: 4"
-    assert site.pages(pasted)[0] == "sizes"
-    assert site.pages(TRACEBACK)[0] == "name"
-    assert site.pages("Choose axes")[0] == "topic"
-    assert site.pages("quux_17") == []
+    with Site(small) as site:
+        assert site.pages(pasted)[0] == "sizes"
+        assert site.pages(TRACEBACK)[0] == "name"
+        assert site.pages("Choose axes")[0] == "topic"
+        assert site.pages("quux_17") == []
 
 
 def test_the_search_of_sphinx_would_lose_them(small):
-    site = Site(small, own=False)
-    assert site.pages(TRACEBACK) == []
+    with Site(small, own=False) as site:
+        assert site.pages(TRACEBACK) == []
 
 
 def test_a_section_that_fits_is_where_the_result_leads(small):
-    found = Site(small).engine.eval(
-        "JSON.stringify(Search._performSearch(...Search._parseQuery('my batch')))"
-    )
-    assert ["topic", "Choose the axes of vmap > A batch", "#a-batch"] in [
-        one[:3] for one in json.loads(found)
-    ]
+    asked = "Search._performSearch(...Search._parseQuery('my batch'))"
+    with Site(small) as site:
+        found = json.loads(site.engine.eval(f"JSON.stringify({asked})"))
+    section = ["topic", "Choose the axes of vmap > A batch", "#a-batch"]
+    assert section in [one[:3] for one in found]
 
 
 def test_the_search_page_has_the_script_behind_those_of_sphinx():

@@ -84,6 +84,15 @@ def test_of_what_only_warns_nothing_is_kept(small):
     assert shelf.the_words_are_raised(small.page("errors/rank")) == []
 
 
+def test_a_page_without_an_error_says_what_is_seen(small):
+    silent = 'raised: "no error; a row comes twice / '
+    text = (small.root / PAGE).read_text().replace('raised: "', silent)
+    text = text.replace("```{wordings}\n```\n", "").replace("[jax.vmap]", "[print]")
+    (small.root / PAGE).write_text(text)
+    page = small.page("errors/rank")
+    assert [sentence for rule in shelf.RULES for sentence in rule(page)] == []
+
+
 def test_a_new_page_is_not_asked_for_what_was_kept(small):
     (small.root / "docs/errors/messages/0.1.json").write_text("{}")
     text = (small.root / PAGE).read_text().replace(RAISED, 'raised: "OddError: odd')

@@ -77,7 +77,8 @@ def test_other_wordings_are_shown_where_they_differ(shelf):
     first, second = messages["errors/odd"]
 
     shelf.write(KEPT.format(jax.__version__), json.dumps(messages))
-    messages["errors/odd"] = {first: "TypeError: odd then", second: "ValueError: even"}
+    same = "ValueError:\neven https://docs.jax.dev/odd"
+    messages["errors/odd"] = {first: "TypeError: odd then", second: same}
     shelf.write(KEPT.format("0.1"), json.dumps(messages))
     shelf.write(KEPT.format("0.2"), json.dumps(messages))
     built = shelf.build()
@@ -85,7 +86,7 @@ def test_other_wordings_are_shown_where_they_differ(shelf):
     assert "not as kept" not in built.said
     assert shelf.executed() == set()
     assert folded(shelf) == [
-        ("JAX 0.1 and 0.2 words it differently", "TypeError: odd then")
+        ("The same message in JAX 0.1 and 0.2", "TypeError: odd then")
     ]
 
 

@@ -4,11 +4,17 @@
 // most of all, where they follow each other as they do in the query.
 
 const stemmer = new Stemmer();
+const TITLE = 1.3; // a page's title counts for more than its other headings
+const TOPIC = 2; // so few words are a subject, not a message
+const MESSAGE = 6; // so many may be a message, which has a page on the shelf of errors
+const SHELF = 1.3;
 
-// Where an error was raised says nothing of what it means.
+// Where an error was raised says nothing of what it means. The field for a query takes
+// the ends of lines away, so a traceback is one line.
 const PLACES = [
-  /^\s*(Traceback \(most recent|During handling of|The above exception|[~^]+\s*$).*$/gm,
-  /^.*File "[^"]*", line \d+.*$/gm,
+  /Traceback \(most recent call last\):?/g,
+  /File "[^"]*", line \d+(, in [\w.<>]+)?/g,
+  /[~^]{2,}/g,
   /(?:[a-z]:)?[\w.~-]*[\\/][\w.\\/~<>-]+\.py(?::\d+)*/gi,
   /\b0x[0-9a-f]+/gi,
 ];
@@ -40,14 +46,15 @@ function lookUp(words) {
   return found;
 }
 
-// How well a heading fits: the words it shares, as a part of the heading or of the query.
+// How well a heading fits: by the words that it shares with the query, which should be
+// much of the one or of the other, and stand in the same order.
 function fit(heading, asked, weigh, all) {
   const words = wordsOf(heading);
   const sum = (some) => some.reduce((total, word) => total + weigh(word), 0);
   const shared = sum([...new Set(words)].filter((word) => asked.has(word)));
   const inOrder = [...pairs(words)].filter((pair) => asked.pairs.has(pair));
-  const part = Math.max(shared / (sum(words) || 1), shared / (all || 1));
-  return shared * part + inOrder.length * 2;
+  const part = shared / (sum(words) || 1);
+  return shared * (part + Math.max(part, shared / (all || 1))) + inOrder.length * 2;
 }
 
 Search.performTermsSearch = (terms) => {
@@ -59,25 +66,39 @@ Search.performTermsSearch = (terms) => {
   const all = [...asked].reduce((sum, word) => sum + weigh(word), 0);
   const score = new Array(docnames.length).fill(0);
   for (const { files, weight } of found.values()) files.forEach((file) => (score[file] += weight));
-  const best = score.map((_, file) => ({ fits: 0, title: titles[file], id: null }));
+  const best = score.map(() => ({ fits: 0, id: null }));
   for (const [heading, places] of Object.entries(alltitles)) {
     const fits = fit(heading, asked, weigh, all);
-    for (const [file, id] of places)
-      if (fits > best[file].fits) best[file] = { fits, title: heading, id };
+    for (const [file, id] of places) {
+      const title = titles[file] === heading;
+      const worth = title ? TITLE * fits : fits;
+      if (worth > best[file].fits) best[file] = { fits: worth, id: title ? null : id, heading };
+    }
   }
-  score.forEach((_, file) => (score[file] += best[file].fits));
+  const message = asked.size >= MESSAGE || [...asked].some((w) => /\w(error|warn)$/.test(w));
+  const shelf = message ? SHELF : asked.size <= TOPIC ? 1 / SHELF : 1;
+  docnames.forEach((name, file) => {
+    score[file] += best[file].fits;
+    if (name.startsWith("errors/")) score[file] *= shelf;
+  });
   const least = Math.max(...score) / 3;
   return docnames
     .map((name, file) => {
-      const { title, id } = best[file];
-      const inside = id !== null && title !== titles[file];
-      const shown = inside ? `${titles[file]} > ${title}` : titles[file];
-      const anchor = inside ? `#${id}` : "";
+      const { heading, id } = best[file];
+      const shown = id === null ? titles[file] : `${titles[file]} > ${heading}`;
+      const anchor = id === null ? "" : `#${id}`;
       return [name, shown, anchor, null, score[file], filenames[file], SearchResultKind.text];
     })
     .filter((result) => result[4] > 0 && result[4] >= least);
 };
 
 const parse = Search._parseQuery;
-Search._parseQuery = (query) =>
-  parse(PLACES.reduce((text, place) => text.replace(place, " "), query));
+Search._parseQuery = (query) => {
+  const parsed = parse(PLACES.reduce((text, place) => text.replace(place, " "), query));
+  if (SPHINX_HIGHLIGHT_ENABLED && parsed[1].size >= MESSAGE) {
+    // Every word of a message, marked on a page, would hide the page.
+    parsed[3].clear();
+    localStorage.removeItem("sphinx_highlight_terms");
+  }
+  return parsed;
+};

@@ -12,7 +12,7 @@ from book.parts import Answer, Problem, Raised
 
 KERNELS = ("target", "mesh-of-eight")
 KINDS = ("concept", "look-up")
-_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+").fullmatch
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*").fullmatch
 
 
 class Front:
@@ -53,7 +53,7 @@ class Front:
         return line
 
     def settings(self, runs: bool) -> dict:
-        """The kernel, the budget, the kind and the error of a page; whether it `runs`."""
+        """Kernel, budget, kind and error of a page, which `runs` or does not."""
         told = {"kind": self._kind(), "error": self._error()}
         return told | (self._hardware() if runs else {})
 

@@ -69,10 +69,13 @@ def create(root: Path, name: str, kind: str = "concept") -> list[str]:
     return list(wanted)
 
 
-def place(index: str, name: str) -> str:
-    """Where the page `name` goes in the text of docs/index.md, in words."""
-    folder = name.partition("/")[0]
-    lines = index.splitlines()
+def place(docs: Path, name: str) -> str:
+    """Where the page `name` goes, in words: its folder's own contents or the index."""
+    folder, _, page = name.partition("/")
+    for path in sorted((docs / folder).glob("*.md")):
+        if "```{toctree}" in path.read_text(encoding="utf-8"):
+            return f"docs/{folder}/{path.name} wants in its toctree the line\n\n{page}"
+    lines = (docs / "index.md").read_text(encoding="utf-8").splitlines()
     beside = [n for n, line in enumerate(lines, 1) if line.startswith(f"{folder}/")]
     if beside:
         return f"docs/index.md, below line {beside[-1]}, wants the line\n\n{name}"
@@ -90,7 +93,7 @@ def main(arguments: list[str]) -> int:
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         return 1
-    print("\n" + place(Path("docs/index.md").read_text("utf-8"), arguments[0]))
+    print("\n" + place(Path("docs"), arguments[0]))
     print("\nThen: python -m nox -s live")
     return 0
 

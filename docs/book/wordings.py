@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 from docutils import nodes
@@ -44,13 +45,17 @@ def raising(page: Page) -> list[Cell]:
 
 def said(book) -> Messages:
     """The messages of this build, a `book.build.Book` after its pages have run."""
-    found: Messages = {}
-    for name, state in sorted(book.states.items()):
-        if name.startswith(SHELF) and state.entry and not state.problems:
-            for cell in raising(state.page):
-                text = state.entry.outputs[cell.number - 1][-1]["text"].rstrip()
-                found.setdefault(name, {})[code(state.page, cell)] = text
-    return found
+    states = ((n, s) for n, s in sorted(book.states.items()) if n.startswith(SHELF))
+    found = {name: of_page(state) for name, state in states}
+    return {name: messages for name, messages in found.items() if messages}
+
+
+def of_page(state) -> dict[str, str]:
+    """The messages of a page, a `book.build.PageState` after it has run."""
+    if not state.entry or state.problems:
+        return {}
+    shown = {cell: state.entry.outputs[cell.number - 1] for cell in raising(state.page)}
+    return {code(state.page, c): one[-1]["text"].rstrip() for c, one in shown.items()}
 
 
 def kept(docs: Path) -> dict[str, Messages]:
@@ -85,18 +90,24 @@ class Wordings(SphinxDirective):
         if not name.startswith(SHELF) or not above:
             raise self.error("{wordings} stands below a cell that raises, in errors/")
         cell = code(state.page, above[-1])
-        ours = said(book).get(name, {}).get(cell)
+        ours = of_page(state).get(cell)
         others: dict[str, list[str]] = {}
-        for jax, messages in kept(book.docs).items():
+        here = book.kernels[state.page.kernel].jax
+        for jax, messages in self.env.book_wordings.items():
             text = messages.get(name, {}).get(cell, ours)
-            if text != ours and jax != book.kernels[state.page.kernel].jax:
+            if jax != here and _wording(text) != _wording(ours):
                 others.setdefault(text, []).append(jax)
         return [_folded(text, names) for text, names in others.items()]
 
 
+def _wording(text: str | None) -> str:
+    """The words of a message: neither its lines, nor the address of a page on it."""
+    return " ".join(re.sub(r"https?://\S+", "", text or "").split())
+
+
 def _folded(text: str, names: list[str]) -> nodes.Node:
     shown = nodes.literal_block(text, text, language="none")
-    title = f"JAX {' and '.join(names)} words it differently"
+    title = f"The same message in JAX {' and '.join(names)}"
     classes = ["wordings"]
     return HideCodeCellNode(
         "", shown, prompt_show=title, prompt_hide=title, classes=classes
