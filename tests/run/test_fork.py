@@ -9,6 +9,10 @@ import sys
 
 import pytest
 
+from book.pages import read
+from book.run import kernel
+from tests.conftest import Book
+
 AXES = "{'rows', 'columns', 'data', 'model', 'batch', 'stage'}"
 
 
@@ -51,6 +55,18 @@ def test_a_page_begins_with_no_name_but_its_own(built):
         "get_ipython",
         "mine",
     }
+
+
+def test_the_end_of_a_kernel_waits_for_no_heartbeat(tmp_path, monkeypatch):
+    started = []
+    monkeypatch.setattr(
+        "jupyter_client.client.KernelClient.start_channels",
+        lambda self, *_, **asked: started.append(asked),
+    )
+    page = read(Book(tmp_path / "book").page("page", "assert True"), "page")
+    _, manager, _ = kernel.parts(page, tmp_path)
+    manager.client().start_channels()
+    assert started == [{"hb": False, "control": True}]
 
 
 def test_a_set_is_shown_in_one_order_by_every_build(built):

@@ -27,16 +27,18 @@ class Client(AsyncKernelClient):
         super().start_channels(shell, iopub, stdin, hb=False, control=control)
 
 
+def notebook(sources: list[str]) -> nbformat.NotebookNode:
+    """A notebook; `nbformat.v4` would validate each cell of it at length."""
+    empty = {"cell_type": "code", "metadata": {}, "execution_count": None}
+    cells = [{**empty, "outputs": [], "source": source} for source in sources]
+    made = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return nbformat.from_dict(made)
+
+
 def parts(
     page: Page, folder: Path
 ) -> tuple[nbformat.NotebookNode, AsyncKernelManager, NotebookClient]:
     """The notebook of `page` with HIDDEN at its end, and who runs it in `folder`."""
-    sources = [*(cell.source for cell in page.cells), *HIDDEN]
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-    cells = [{**cell, "outputs": [], "source": source} for source in sources]
-    book = nbformat.from_dict(
-        {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    )
     manager = AsyncKernelManager(
         kernel_name="python3",
         client_factory=Client,
@@ -44,6 +46,7 @@ def parts(
         connection_file=str(folder / "kernel.json"),
         transport="ipc" if os.name == "posix" else "tcp",
     )
+    book = notebook([*(cell.source for cell in page.cells), *HIDDEN])
     client = NotebookClient(
         book,
         km=manager,
