@@ -148,13 +148,20 @@ def checks_prove(page: Page) -> list[str]:
 
 
 def names_are_in_view(page: Page) -> list[str]:
-    """Lessons import from Python, JAX, NumPy, known libraries and instruments only."""
+    """Lessons import from Python, JAX, NumPy, known libraries and instruments only.
+
+    And from a program that the page lists whole: its reader has seen it.
+    """
+    whole = [one.path.with_suffix("") for one in page.listings if not one.pyobject]
+    listed = [f".{'.'.join(path.parts)}" for path in whole]
     found = []
     for cell in lessons(page):
         for line, module in _imported(ast.parse(cell.source)):
             top = module.split(".")[0]
             ours = module.startswith(("examples.tools", "examples.exercises"))
-            if not (top in LIBRARIES or top in sys.stdlib_module_names or ours):
+            known = top in LIBRARIES or top in sys.stdlib_module_names
+            seen = any(one.endswith(f".{module}") for one in listed)
+            if not (known or ours or seen):
                 what = f"a lesson imports from {module}, which no reader has seen"
                 found.append(house.at(page, cell.line + line - 1, what))
     return found

@@ -280,6 +280,13 @@ BAD_SECOND = {
     second_edition.names_are_in_view: [
         (ABOVE, "from examples.spine import center\n" + ABOVE, "imports from examples"),
         (ABOVE, "import pandas\n" + ABOVE, "a lesson imports from pandas"),
+        (
+            ABOVE,
+            "from examples.spine import center\n"
+            + ABOVE
+            + "\n```{literalinclude} ../../examples/spine.py\n:pyobject: center\n```\n",
+            "imports from examples",
+        ),
     ],
     second_edition.specs_are_written_out: [
         (MAP, "@jax.shard_map(**specs)", "hides its arguments behind `**`"),

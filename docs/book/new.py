@@ -70,7 +70,7 @@ def create(root: Path, name: str, kind: str = "concept") -> list[str]:
 
 
 def place(docs: Path, name: str) -> str:
-    """Where the page `name` goes, in words: in its folder's own contents, or the index."""
+    """Where the page `name` goes, in words: its folder's own contents or the index."""
     folder, _, page = name.partition("/")
     for path in sorted((docs / folder).glob("*.md")):
         if "```{toctree}" in path.read_text(encoding="utf-8"):

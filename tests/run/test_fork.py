@@ -4,9 +4,12 @@ import os
 import re
 import select
 import signal
+import subprocess
 import sys
 
 import pytest
+
+AXES = "{'rows', 'columns', 'data', 'model', 'batch', 'stage'}"
 
 
 @pytest.fixture(scope="module")
@@ -22,12 +25,12 @@ def built(shared):
         "mine = [n for n in dir() if not n.startswith('_')]\nassert 'open' in mine\n"
         "print('names:', sorted(set(mine) - {'In', 'Out'}))",
         "import jax\nprint('x64:', jax.numpy.arange(2.0).dtype)",
-        "import os\nprint('folder:', os.listdir())",
+        f"import os\nprint('folder:', os.listdir())\nprint('in order:', *{AXES})",
     )
     shared.page(
         "early",
         "import os\nos.environ['JAX_NUM_CPU_DEVICES'] = '3'\nimport jax\n"
-        "assert jax.device_count() == 3",
+        f"assert jax.device_count() == 3\nprint('in order:', *{AXES})",
     )
     result = shared.build("-D", "book_jobs=1")
     assert result.code == 0, result.said
@@ -48,6 +51,13 @@ def test_a_page_begins_with_no_name_but_its_own(built):
         "get_ipython",
         "mine",
     }
+
+
+def test_a_set_is_shown_in_one_order_by_every_build(built):
+    command = [sys.executable, "-c", f"print(*{AXES})"]
+    said = subprocess.check_output(command, env={"PYTHONHASHSEED": "0"}, text=True)
+    assert f"in order: {said}" in built.text("second")
+    assert f"in order: {said}" in built.text("early")
 
 
 def test_a_page_can_set_the_environment_before_it_imports_jax(built):

@@ -29,6 +29,7 @@ from book.run.watch import Watch
 from book.targets import Hardware, environment
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PJRT_NPROC")
+STEADY = {"PYTHONHASHSEED": "0"}  # sets are shown in one order by every build
 STILL = "was still running, and "
 
 
@@ -64,7 +65,7 @@ class PageRun:
         work.mkdir(parents=True)
         env = self.env = environment(self.hardware.target, *self.roots)
         env |= dict.fromkeys(THREADS, str(len(self.mine)))
-        env |= {"IPYTHONDIR": str(self.folder / "ipython")}
+        env |= STEADY | {"IPYTHONDIR": str(self.folder / "ipython")}
         self._server = server
         if server:
             warm = not any("environ" in cell.source for cell in self.page.cells)

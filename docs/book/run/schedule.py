@@ -18,7 +18,7 @@ from book.run.cache import Cache, Entry
 from book.run.folder import Folder
 from book.run.fork import KERNELS, ForkServer, ServerEnded
 from book.run.gate import Gate
-from book.run.page import THREADS, PageRun
+from book.run.page import STEADY, THREADS, PageRun
 from book.targets import Hardware, environment
 
 
@@ -118,7 +118,7 @@ class Runner:
         if not KERNELS:
             return None
         if hardware.fingerprint not in self._servers:
-            env = environment(hardware.target, *self.roots)
+            env = environment(hardware.target, *self.roots) | STEADY
             env |= dict.fromkeys(THREADS, str(max(1, len(cores()) // self.jobs)))
             self._servers[hardware.fingerprint] = ForkServer(env)
         return self._servers[hardware.fingerprint]
