@@ -16,8 +16,8 @@ RAISED = 'raised: "ValueError: vmap was requested to map its argument along axis
 BAD = {
     shelf.it_is_about_a_message: [("error:\n", "other:\n", "has no `error:`")],
     shelf.the_title_has_the_words: [
-        ('"vmap was requested to map its argument along axis, which implies that its rank '
-         'should be at least"\n\n', '"an axis is lacking"\n\n',
+        ('"vmap was requested to map its argument along axis, which implies that its '
+         'rank should be at least"\n\n', '"an axis is lacking"\n\n',
          "the title lacks words of the message: "),
     ],
     shelf.the_words_are_raised: [
