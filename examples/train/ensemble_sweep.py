@@ -66,7 +66,10 @@ def train_all(models, rates, x, y):
 @partial(jax.jit, static_argnums=3)
 def choose(models, rates, order, sharding):
     """Return the models, and their rates, at the places `order`, sharded again."""
-    pick = lambda leaf: leaf.at[order].get(out_sharding=sharding)  # noqa: E731
+
+    def pick(leaf):
+        return leaf.at[order].get(out_sharding=sharding)
+
     return jax.tree.map(pick, (models, rates))
 
 
@@ -103,11 +106,11 @@ def main():
     models = jax.device_put(jax.jit(jax.vmap(start))(keys, rates), sharded)
     for number in range(ROUNDS):
         models, losses = train_all(models, rates, x, y)
-        best, count = int(np.argmin(losses)), len(losses)
-        low, rate = np.asarray(losses)[best], np.asarray(rates)[best]
-        print(f"{count} models: best loss {low:.2f}, with rate {rate:.3f}")
+        order = np.argsort(np.asarray(losses))
+        best, rate = np.asarray(losses)[order[0]], np.asarray(rates)[order[0]]
+        print(f"{len(order)} models: best loss {best:.2f}, with rate {rate:.3f}")
         if number + 1 < ROUNDS:
-            better = np.argsort(losses)[: count // 2]
+            better = order[: len(order) // 2]
             models, rates = choose(models, rates, better, sharded)
 
 
