@@ -93,9 +93,9 @@ def main():
     """Print the losses of each round, and the best rate.
 
     >>> main()  # doctest: +ELLIPSIS
-    64 models: best loss 0.02, with rate 0.0...
-    32 models: best loss 0.0..., with rate 0.0...
-    16 models: best loss 0.0..., with rate 0.0...
+    64 models: best loss 0.0..., with rate 0...
+    32 models: best loss 0.0..., with rate 0...
+    16 models: best loss 0.0..., with rate 0...
     """
     mesh = jax.make_mesh((jax.device_count(),), ("model",))
     sharded = NamedSharding(mesh, P("model"))
@@ -108,7 +108,7 @@ def main():
         models, losses = train_all(models, rates, x, y)
         order = np.argsort(np.asarray(losses))
         best, rate = np.asarray(losses)[order[0]], np.asarray(rates)[order[0]]
-        print(f"{len(order)} models: best loss {best:.2f}, with rate {rate:.3f}")
+        print(f"{len(order)} models: best loss {best:.4f}, with rate {rate:.3f}")
         if number + 1 < ROUNDS:
             better = order[: len(order) // 2]
             models, rates = choose(models, rates, better, sharded)
