@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import P, lax
 from jax.ad_checkpoint import checkpoint_name
+from jax.extend.random import threefry2x32_p
 
 from examples.vmap.batching_rules import RULES, all_lanes
 from examples.vmap.build_your_own import evaluate, vmap
@@ -175,6 +176,27 @@ CASES = {
     ),
     "sort": (lambda x, y: lax.sort((x, y), dimension=0, num_keys=1), (vector, vector)),
     "top_k": (lambda x: lax.top_k(x, 2), (vector,)),
+    "approx_top_k": (
+        lambda x: lax.approx_max_k(x, 2, reduction_dimension=0),
+        (matrix,),
+    ),
+    "tile": (lambda x: lax.tile(x, (3, 2)), (matrix,)),
+    "total order": (
+        lambda x, y: [p.bind(x, y) for p in (lax.eq_to_p, lax.le_to_p, lax.lt_to_p)],
+        (vector - 1, vector[::-1] - 1),
+    ),
+    "threefry": (
+        lambda a, b: threefry2x32_p.bind(a, a + 1, b, b + 2),
+        (vector.astype(jnp.uint32), vector[::-1].astype(jnp.uint32)),
+    ),
+    "a clone of a key": (
+        lambda x: jax.random.bits(jax.random.clone(jax.random.key(x)), (2,)),
+        (number.astype(jnp.uint32),),
+    ),
+    "products with Householder's matrices": (
+        lambda a, c: lax.linalg.ormqr(a, a[0] * 0 + 0.5, c),
+        (matrix, matrix),
+    ),
     "split": (lambda x: jnp.split(x, 2), (matrix,)),
     "concatenate": (lambda x, y: jnp.concatenate([x, y], 1), (matrix, 2 * matrix)),
     "rev": (lambda x: (x[::-1], jnp.flip(x, 1)), (matrix,)),

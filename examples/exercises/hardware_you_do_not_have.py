@@ -32,17 +32,17 @@ def check(place):
 
 
 def solution():
-    """Split both by the hidden axis: every layer has a part for every device."""
+    """Shard both over the hidden axis: each device has a shard of every layer."""
     return P(None, None, "rows"), P(None, "rows")
 
 
 def mistake_whole():
-    """Leave the weights whole, since the rows are split already."""
+    """Replicate the weights, since the rows are sharded already."""
     return P(), P()
 
 
 def mistake_only_one():
-    """Split the first stack, and forget that the second is as large."""
+    """Shard the first stack, and forget that the second is as large."""
     return P(None, None, "rows"), P()
 
 

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P
-from jax.sharding import NamedSharding
+from jax.sharding import Mesh, NamedSharding
 
 from examples.tools.tracing import traces
 from examples.vmap.what_it_does import normalized_hlo
@@ -109,10 +109,10 @@ def power(x, n):
 
 def lower(mesh):
     """Lower `jit(pmap)` for a mesh of any size, with one row for each device."""
-    row_each = jax.ShapeDtypeStruct(
-        (mesh.size, 3), jnp.float32, sharding=NamedSharding(mesh, P("rows"))
-    )
-    mapped = jax.pmap(dot, axis_name="rows", devices=list(mesh.devices.flat))
+    devices = sorted(mesh.devices.flat, key=lambda device: device.id)  # pmap's order
+    rows = NamedSharding(Mesh(np.array(devices), ("rows",)), P("rows"))
+    row_each = jax.ShapeDtypeStruct((mesh.size, 3), jnp.float32, sharding=rows)
+    mapped = jax.pmap(dot, axis_name="rows", devices=devices)
     return jax.jit(mapped).lower(row_each, row_each)
 
 

@@ -1,4 +1,4 @@
-"""Ask the compiler of TPUs, or of GPUs, that are not here what your function needs.
+"""Ask the compiler of TPUs, or of GPUs, that are not here what a function needs.
 
 Run it: `pip install "jax[tpu]"`, on Linux, then
 `python -m examples.scale.plan v5e:2x4 v5p:2x2x2`; or, with `jax[cuda13]`,
@@ -12,80 +12,70 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import P
-from jax.sharding import AxisType, Mesh, NamedSharding
-
-
-def yours(rows):
-    """Stand here for your own function, of (n, 4096)."""
-    return jax.nn.relu(rows) @ jnp.ones((4096, 1024))
-
-
-def plan(topology):
-    """Return the bytes of a device that `yours` needs, on 64 rows for each device."""
-    return fits(for_shapes(tpus(topology)))
-
-
-def for_shapes(mesh):
-    """Lower `yours` for a mesh, from the shape and the sharding of what it takes."""
-    rows = NamedSharding(mesh, P("rows"))
-    x = jax.ShapeDtypeStruct((64 * mesh.size, 4096), jnp.float32, sharding=rows)
-    return jax.jit(yours).lower(x)
+from jax.sharding import NamedSharding
 
 
 def tpus(topology):
-    """Return a mesh, "rows", of TPUs that are not here, such as "v5e:2x4"."""
+    """Return a mesh, "data", of TPUs that are not here, such as "v5e:2x4"."""
     from jax.experimental.topologies import get_topology_desc
 
     os.environ |= {"TPU_SKIP_MDS_QUERY": "1", "TPU_WORKER_HOSTNAMES": "localhost"}
     os.environ["TPU_ACCELERATOR_TYPE"] = "v5e-8"  # any; it keeps the library calm
-    found = get_topology_desc(platform="tpu", topology_name=topology).devices
-    return Mesh(np.array(found), ("rows",), axis_types=(AxisType.Explicit,))
+    how = {"platform": "tpu", "topology_name": topology}
+    if topology.startswith("v4"):  # one device for both cores of a chip
+        how["chip_config_name"] = "megacore"
+    devices = get_topology_desc(**how).devices
+    return jax.make_mesh((len(devices),), ("data",), devices=devices)
 
 
 def gpus(description, count=8):
-    """Return a mesh, "rows", of GPUs that are not here, as a text describes one.
+    """Return a mesh, "data", of GPUs that are not here, as a text describes one.
 
     It needs `pip install "jax[cuda13]"`, and a Python that was started with
     JAX_PLATFORMS=cpu; examples/scale/h100.txtpb is such a text.
     """
     from jax.experimental.topologies import get_topology_desc
 
-    os.environ["XLA_FLAGS"] = "--xla_gpu_autotune_level=0"  # there is nothing to time
+    flags = os.environ.get("XLA_FLAGS", "")  # there is no GPU to time kernels on
+    os.environ["XLA_FLAGS"] = f"{flags} --xla_gpu_autotune_level=0"
     topology = {"topology_name": "described", "topology": f"1x1x{count}"}
     found = get_topology_desc(platform="cuda", target_config=description, **topology)
-    return Mesh(np.array(found.devices), ("rows",), axis_types=(AxisType.Explicit,))
+    return jax.make_mesh((count,), ("data",), devices=found.devices)
 
 
-def fits(lowered):
+def needs(lowered):
     """Return the bytes that each device needs, or the compiler's refusal."""
     try:
         memory = lowered.compile().memory_analysis()
     except jax.errors.JaxRuntimeError as error:
         return str(error).splitlines()[0]
     held = memory.argument_size_in_bytes + memory.output_size_in_bytes
-    return held + memory.temp_size_in_bytes
+    return held + memory.temp_size_in_bytes - memory.alias_size_in_bytes
 
 
-def meshes(names=()):
-    """Return a mesh for each topology, or each description of a GPU; else one here."""
-    if names:
-        paths = map(Path, names)
-        found = [gpus(p.read_text()) if p.suffix else tpus(str(p)) for p in paths]
-        return dict(zip(names, found, strict=True))
-    return {"here": jax.make_mesh((8,), ("rows",))}
+def logits(mesh):
+    """Lower a product for a mesh, "data", from the shapes of what it takes."""
+    rows, all_of_it = (NamedSharding(mesh, spec) for spec in (P("data"), P()))
+    x = jax.ShapeDtypeStruct((64 * mesh.size, 4096), jnp.bfloat16, sharding=rows)
+    w = jax.ShapeDtypeStruct((4096, 32768), jnp.bfloat16, sharding=all_of_it)
+    return jax.jit(jnp.matmul).lower(x, w)
 
 
 def main(names=()):
-    """Compile `yours` for each topology, or for eight devices that are here.
+    """Compile `logits` for each topology or description, or for devices that are here.
 
     >>> main()
     here: fits True
     """
-    for name, mesh in meshes(names).items():
-        needed = fits(for_shapes(mesh))
-        print(f"{name}: fits {isinstance(needed, int)}")
+    if not names:
+        meshes = {"here": jax.make_mesh((8,), ("data",))}
+    else:
+        paths = [Path(name) for name in names]
+        found = [gpus(p.read_text()) if p.suffix else tpus(str(p)) for p in paths]
+        meshes = dict(zip(names, found, strict=True))
+    for name, mesh in meshes.items():
+        print(f"{name}: fits {isinstance(needs(logits(mesh)), int)}")
 
 
 if __name__ == "__main__":

@@ -64,15 +64,17 @@ def all_lanes(args, dims, lanes):
 
 ELEMENTWISE = """
     abs acos acosh add add_any and asin asinh atan atan2 atanh bessel_i0e bessel_i1e
-    bitcast_convert_type cbrt ceil clz complex conj convert_element_type copy cos cosh
-    digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt igamma igamma_grad_a
-    igammac imag integer_pow is_finite le lgamma log log1p log2 logistic lt max min
-    mul mulhi name ne neg nextafter not one_minus_square or polygamma population_count
-    pow real reduce_precision regularized_incomplete_beta rem round rsqrt shift_left
-    shift_right_arithmetic shift_right_logical sign sin sinh sqrt square stop_gradient
-    sub tan tanh xor zeta
-    random_bits random_fold_in random_seed random_split random_unwrap random_wrap
-""".split()  # the last line: what is done to a key is done to each of an array of keys
+    bitcast_convert_type cbrt ceil clz complex conj convert_element_type copy cos
+    cosh digamma div eq eq_to erf erf_inv erfc exp exp2 expm1 floor ge gt igamma
+    igamma_grad_a igammac imag integer_pow is_finite le le_to lgamma log log1p log2
+    logistic lt lt_to max min mul mulhi name ne neg nextafter not one_minus_square
+    or polygamma population_count pow real reduce_precision
+    regularized_incomplete_beta rem round rsqrt shift_left shift_right_arithmetic
+    shift_right_logical sign sin sinh sqrt square stop_gradient sub tan tanh xor
+    zeta
+    random_bits random_clone random_fold_in random_seed random_split random_unwrap
+    random_wrap threefry2x32
+""".split()  # the last two lines: what is done to a key is done to an array of keys
 
 
 @rule(*ELEMENTWISE)
@@ -105,6 +107,7 @@ NAMES_AXES = {
     "axis": "cumlogsumexp cummax cummin cumprod cumsum split stack top_k unstack",
     "dimension": "concatenate sort",
     "dimensions": "rev squeeze",
+    "reduction_dimension": "approx_top_k",
 }
 
 
@@ -133,6 +136,12 @@ def reshape(lanes, op, args, dims, new_sizes, dimensions, **params):
     """Each lane is reshaped; no number leaves its lane."""
     order = dimensions and (0, *shift(dimensions))
     return op(*args, new_sizes=(lanes.size, *new_sizes), dimensions=order), 0
+
+
+@rule("tile")
+def tile(lanes, op, args, dims, reps):
+    """Each lane is repeated; the lanes are not."""
+    return op(*args, reps=(1, *reps)), 0
 
 
 @rule("slice")
@@ -174,6 +183,7 @@ def dot_general(lanes, op, args, dims, dimension_numbers, **params):
 @rule(*"cholesky eig eigh fft lu qr svd schur hessenberg".split())
 @rule("householder_product", "triangular_solve", "lu_pivots_to_permutation")
 @rule("symmetric_product", "tridiagonal", "tridiagonal_solve")
+@rule("ormqr")
 def last_axes(lanes, op, args, dims, **params):
     """Axes in front of the last are a batch to these operations already."""
     return op(*all_lanes(args, dims, lanes)), 0
@@ -395,7 +405,7 @@ LEFT_OUT = {
         addupdate check debug_callback debug_print freeze get inspect_sharding
         io_callback new_ref pure_callback swap
     """,
-    "placement and sharding: what the values are does not change": """
+    "placement and sharding: no value changes, and a spec needs one more entry": """
         device_put layout_constraint reshard sharding_constraint
         with_memory_space_constraint
     """,
@@ -409,29 +419,25 @@ LEFT_OUT = {
         reduced_vary_cast_p unreduced_pmax unreduced_pmin unreduced_psum
         unreduced_reduce_scatter vary_unreduced_cast vary_unreduced_cast_p
     """,
-    "kernels for accelerators": """
+    "kernels for accelerators, with layouts of their own": """
         dot_product_attention_bwd_wrapper dot_product_attention_fp8_bwd_wrapper
         dot_product_attention_fp8_fwd_wrapper dot_product_attention_fwd_wrapper
         scaled_dot scaled_matmul scaled_matmul_wrapper
     """,
-    "random bits from a state": """
-        philox2x32 philox4x32 random_clone random_gamma rng_bit_generator
-        threefry2x32 threefry4x32
+    "a generator with a state: JAX loops over the batch": """
+        random_gamma rng_bit_generator
     """,
-    "linear algebra inside of other operations": """
-        geqp3 geqrf ormqr
+    "parts of other operations, which no public function calls alone": """
+        geqp3 geqrf philox2x32 philox4x32 threefry4x32
     """,
-    "comparisons by a total order": """
-        eq_to le_to lt_to
-    """,
-    "windows with a function inside, or of a gradient": """
-        reduce_window select_and_gather_add select_and_scatter_add
+    "a function or a gradient inside, whose own arguments would be mapped too": """
+        reduce reduce_window select_and_gather_add select_and_scatter_add
     """,
     "tokens and types inside JAX": """
         dce_sink empty from_edtype stage tie to_edtype
     """,
-    "single operations": """
-        approx_top_k polynomial ragged_dot_general reduce tile
+    "group sizes or coefficients that differ between examples": """
+        polynomial ragged_dot_general
     """,
 }
 

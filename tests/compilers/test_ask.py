@@ -1,6 +1,8 @@
 """Programs are compiled for every chip, and for the devices that are here."""
 
 import json
+import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -34,6 +36,37 @@ def test_a_ring_hides_its_hops_behind_products():
     newest = found["tpu"]["lower"]["tpu7x:2x2x1"]["overlapped"]
     assert newest["started"] == newest["beside work"] == 7
     assert found["gpu"]["lower"]["h100:1x1x8"]["overlapped"]["beside work"] > 0
+
+
+def test_a_v4_is_had_as_its_users_have_it_one_device_a_chip():
+    v4, v3 = (next(c for c in chips.EIGHT if c.name[:2] == n) for n in ("v4", "v3"))
+    assert v4.cores == "megacore" and v4.says == "TPU v4, 8 chips"
+    assert v3.cores is None and v3.says.endswith("4 chips of 2 cores")
+    found = json.loads(kept("spine").read_text(encoding="utf-8"))["tpu"]["lower"]
+    assert found[v4.name]["available"] > 2**34  # of both cores
+
+
+def test_devices_stand_as_make_mesh_puts_them(monkeypatch):
+    import jax
+    from jax.experimental import topologies
+
+    asked, given = [], jax.devices()[:8]
+
+    def topology(**how):
+        asked.append(how)
+        return SimpleNamespace(devices=given)
+
+    def make_mesh(shape, names, devices):
+        return shape, names, devices
+
+    monkeypatch.setattr(topologies, "get_topology_desc", topology)
+    monkeypatch.setattr(jax, "make_mesh", make_mesh)
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    for chip in (*chips.EIGHT, chips.H100):
+        assert chip.mesh() == ((8,), ("rows",), given)
+    by_name = {how["topology_name"]: how for how in asked}
+    assert by_name["v4:2x2x2"]["chip_config_name"] == "megacore"
+    assert "chip_config_name" not in by_name["v5e:2x4"]
 
 
 def test_an_unknown_program_is_refused_before_anything_is_compiled(capsys):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from book.compilers.tables import count, memory, seconds, sends, size, table, tabs
+from book.compilers.tables import count, memory, sends, size, table, tabs
 from tests.compilers.said import FOUND, REFUSED
 
 
@@ -12,8 +12,6 @@ from tests.compilers.said import FOUND, REFUSED
         (size(16), "16 B"),
         (size(4_194_304), "4.19 MB"),
         (size(0), "0 B"),
-        (seconds(5.86e-05), "58.6 µs"),
-        (seconds(3.9e-09), "3.9 ns"),
         (count(12), "12"),
         (count(17_185_112_064), "17.2 G"),
     ],
@@ -44,6 +42,12 @@ def test_what_does_not_fit_says_so_with_the_compilers_own_words():
     text = table({"one": REFUSED, "two": FOUND})
     assert "**does not fit**" in text and r"Out: 36G exceeds \<15G\>." in text
     assert text.count("\n* - ") == 3
+
+
+def test_an_estimate_that_leaves_out_communication_is_not_shown():
+    text = table({"one": FOUND})
+    assert "estimated seconds" in FOUND and "µs" not in text
+    assert text.count("\n  - ") == 6  # two rows of three facts
 
 
 def test_tabs_are_those_of_any_page():

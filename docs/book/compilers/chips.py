@@ -33,11 +33,14 @@ class Chip:
     """Some devices of one kind: `name` is that of a topology as its compiler reads it.
 
     `says` is for readers; a device is what JAX calls one, a chip or a core of it.
+    `cores` is how the cores of a chip are used, where its topology can be had in more
+    than one way.
     """
 
     name: str
     says: str
     devices: int
+    cores: str | None = None
 
     @property
     def is_tpu(self) -> bool:
@@ -45,21 +48,24 @@ class Chip:
         return self.name != H100.name
 
     def mesh(self):
-        """Return a one-axis mesh, "rows", of these devices, none of which is here."""
+        """Return a one-axis mesh, "rows", of these devices, none of which is here.
+
+        They stand in the order in which `jax.make_mesh` puts real ones, so that
+        neighbors in the mesh are neighbors among the chips.
+        """
         import jax
-        import numpy as np
         from jax.experimental.topologies import get_topology_desc
 
         if self.is_tpu:
             os.environ.update({k: v for k, v in TPU.items() if k.startswith("TPU_")})
-            found = get_topology_desc(platform="tpu", topology_name=self.name)
+            how = {"chip_config_name": self.cores} if self.cores else {}
+            found = get_topology_desc(platform="tpu", topology_name=self.name, **how)
         else:
             os.environ["XLA_FLAGS"] = GPU["XLA_FLAGS"]
             text = DESCRIPTION.read_text(encoding="utf-8")
             shape = {"topology_name": "described", "topology": f"1x1x{self.devices}"}
             found = get_topology_desc(platform="cuda", target_config=text, **shape)
-        types = (jax.sharding.AxisType.Explicit,)
-        return jax.sharding.Mesh(np.array(found.devices), ("rows",), axis_types=types)
+        return jax.make_mesh((self.devices,), ("rows",), devices=found.devices)
 
     def memory(self, mesh) -> int:
         """Return the bytes that a program may use on one device of `mesh`."""
@@ -84,7 +90,7 @@ class Chip:
 H100 = Chip("h100:1x1x8", "8 H100", 8)
 EIGHT = (
     Chip("v3:2x2", "TPU v3, 4 chips of 2 cores", 8),
-    Chip("v4:2x2x1", "TPU v4, 4 chips of 2 cores", 8),
+    Chip("v4:2x2x2", "TPU v4, 8 chips", 8, cores="megacore"),
     Chip("v5e:2x4", "TPU v5e, 8 chips", 8),
     Chip("v5p:2x2x2", "TPU v5p, 8 chips", 8),
     Chip("v6e:2x4", "TPU v6e, 8 chips", 8),

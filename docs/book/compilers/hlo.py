@@ -37,7 +37,11 @@ class Collective(NamedTuple):
 
     @property
     def moved(self) -> int:
-        """Bytes that one device sends, at least, each time: those of a ring."""
+        """Bytes that one device sends each time, where the group is a ring.
+
+        For an all-to-all these are its own bytes: on a ring they pass through others,
+        which send them once more; between devices that are all connected they do not.
+        """
         n = max(map(len, self.groups), default=1)
         if self.kind == "all-gather":
             return self.operand * (n - 1)

@@ -66,6 +66,6 @@ class Compiled(SphinxDirective):
         shown = CHIPS[one].says
         compiler = " and ".join(f"{name} {number}" for name, number in made.items())
         said = f"Compiled for these chips by {plain(compiler)}; it did not run."
-        if any("estimated seconds" in facts for facts in found.values()):
-            said += " FLOPs and time count one loop iteration and no communication."
+        if any("flops" in facts for facts in found.values()):
+            said += " Of a loop, the FLOPs are those of one iteration."
         return f"{table(rows)}{lines(shown, rows[shown])}\n{said}\n"

@@ -19,11 +19,6 @@ def count(number: float) -> str:
     return _scaled(number, {"T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1}).strip()
 
 
-def seconds(count: float) -> str:
-    """Return a time as text, such as 58.6 µs."""
-    return _scaled(count, {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9})
-
-
 def _scaled(count: float, units: dict[str, float]) -> str:
     unit = next((u for u, one in units.items() if count >= one), [*units][-1])
     return f"{count / units[unit]:,.3g}".replace("e+03", ",000") + f" {unit}"
@@ -80,8 +75,6 @@ def table(rows: dict[str, dict]) -> str:
     """Return, as Markdown, a row of facts for each of some chips."""
     puts_in = "collective, and what a device puts in"
     head = ["compiled for", puts_in, "memory of a device", "flops"]
-    timed = any("estimated seconds" in found for found in rows.values())
-    head += ["estimate"] if timed else []
     written = [[[name] for name in head]]
     for says, found in rows.items():
         row = [[plain(says)]]
@@ -90,8 +83,6 @@ def table(rows: dict[str, dict]) -> str:
         else:
             row += [sends(found), memory(found)]
             row += [[count(found["flops"]) if "flops" in found else "not said"]]
-            estimate = found.get("estimated seconds")
-            row += [[seconds(estimate) if estimate else "not said"]] if timed else []
         written.append(row + [["–"]] * (len(head) - len(row)))
     text = ":::{list-table}\n:header-rows: 1\n:stub-columns: 1\n\n"
     for row in written:
