@@ -18,7 +18,7 @@ def test_what_runs_pages_is_loaded_where_a_page_runs(book):
 
     def loaded() -> str:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.splitlines()[-1]
 
     assert loaded() == "loaded: ['jupyter_client', 'nbclient', 'psutil']"

@@ -142,7 +142,7 @@ def with_outputs(text: str) -> nbformat.NotebookNode:
 
 def _notebook(cells: list[dict], metadata: dict) -> nbformat.NotebookNode:
     """A notebook; `nbformat.v4` would validate each cell of it at length."""
-    made = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    made = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 4}
     return nbformat.from_dict(made)
 
 

@@ -31,7 +31,7 @@ def notebook(sources: list[str]) -> nbformat.NotebookNode:
     """A notebook; `nbformat.v4` would validate each cell of it at length."""
     empty = {"cell_type": "code", "metadata": {}, "execution_count": None}
     cells = [{**empty, "outputs": [], "source": source} for source in sources]
-    made = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    made = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
     return nbformat.from_dict(made)
 
 
