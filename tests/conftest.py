@@ -42,6 +42,7 @@ kernelspec:
   name: {kernel}
   display_name: {kernel}
 book:
+  kind: concept
   budget: {budget}
 ---
 
@@ -104,7 +105,12 @@ class Book:
         more="",
         prose="Prose.",
     ) -> Path:
-        """Write a page; a cell starts with its options, if it has any."""
+        """Write a page; a cell starts with its options, if it has any.
+
+        One without a check gets one, which is true.
+        """
+        if cells and not any(":check:" in cell for cell in cells):
+            cells = *cells, ":check:\nassert True"
         fences = "\n\n".join(f"```{{code-cell}}\n{cell}\n```" for cell in cells)
         text = PAGE.format(
             kernel=kernel,

@@ -8,13 +8,13 @@ import pytest
 
 from book import new as scaffold
 from book.private import local_strings
-from tests import first_edition, house, second_edition, shelf
+from tests import house, page_rules, shelf
 from tests.house import PAGE_RULES, PROGRAM_RULES, Book
 
 ROOT = Path(__file__).parents[1]
 ENGINE = ROOT / "docs" / "book"
 BOOK = Book(ROOT)
-BOOK_RULES = (*house.BOOK_RULES, *second_edition.BOOK_RULES, *shelf.BOOK_RULES)
+BOOK_RULES = (*house.BOOK_RULES, *page_rules.BOOK_RULES, *shelf.BOOK_RULES)
 
 
 def name_of(rule) -> str:
@@ -40,10 +40,10 @@ def files() -> list[str]:
 
 
 def rules_for(page):
-    """Return the rules for a page: everybody's, its edition's, and the shelf's."""
-    edition = second_edition if page.kind else first_edition
+    """Return the rules for a page: everybody's, a teacher's, and the shelf's."""
+    teaches = page_rules.RULES if page.kind else ()
     errors = shelf.RULES if page.name.startswith("errors/") else ()
-    return (*house.PAGE_RULES, *edition.RULES, *errors)
+    return (*house.PAGE_RULES, *teaches, *errors)
 
 
 @pytest.mark.parametrize("name", BOOK.page_names)
@@ -127,18 +127,12 @@ def small(tmp_path):
 
 
 @pytest.fixture
-def old(tmp_path):
-    """A book of one page of the first edition, with its program and exercise."""
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs/index.md").write_text(INDEX)
-    (tmp_path / "examples/exercises").mkdir(parents=True)
-    for kind, folder in ((".md", "docs"), (".py.txt", "examples")):
-        text = (ROOT / "tests/pages" / f"first_edition{kind}").read_text("utf-8")
-        text = text.replace("FOLDER", "shard_map").replace("NAME", "varying")
-        written(tmp_path, text, f"{folder}/shard_map/varying{kind[:3]}")
-    text = (ENGINE / "template/exercise.py").read_text(encoding="utf-8")
-    written(tmp_path, text, "examples/exercises/varying.py")
-    return Book(tmp_path)
+def program(small):
+    """The same book, and a program."""
+    text = (ROOT / "tests/pages/program.py.txt").read_text("utf-8")
+    text = text.replace("FOLDER", "shard_map").replace("NAME", "varying")
+    written(small.root, text, "examples/shard_map/varying.py")
+    return small
 
 
 def change(book, path, old, new):
@@ -160,78 +154,7 @@ def test_what_the_templates_give_keeps_every_rule(small):
     assert not found, "\n" + "\n".join(found)
 
 
-def test_a_page_of_the_first_edition_keeps_the_rules_of_the_first(old):
-    page = old.page("shard_map/varying")
-    found = [s for rule in rules_for(page) for s in rule(page)]
-    assert not found, "\n" + "\n".join(found)
-
-
 PAGE = "docs/shard_map/varying.md"
-SHOWN = "answer.sharding.spec"
-SEE = "## See it"
-FIGURE = 'shards(x, alt="Eight devices; each holds two of sixteen whole numbers.")'
-PLOT = "from book.draw import lines"
-SETUP = "mesh = jax.make_mesh("
-LISTED = "pyobject: above_lowest"
-# rule: what is replaced on the page above, by what, and a piece of the complaint
-BAD_FIRST = {
-    house.no_typed_outputs: [
-        (SHOWN, "answer.shape  # -> (16,)", "an output is typed: # -> (16,)"),
-        (SHOWN, "answer.shape  # prints (16,)", "an output is typed: # prints"),
-        (SHOWN, "answer  # Array([1., 2.])", "an output is typed: # Array"),
-        (SEE, "It shows ShardedDeviceArray([1.]).", "typed into the text"),
-        (SEE, "```\n16\n```", "a fence of plain text is never run"),
-        (SEE, "```python\nf()\n```", "a fence of python is never run"),
-    ],
-    first_edition.comparisons_are_asserted: [
-        (SHOWN, "answer == x", "`answer == x` is shown, not asserted"),
-        (SHOWN, "(answer == 0).all()", "is shown, not asserted"),
-        (SHOWN, "np.allclose(answer, 0)", "is shown, not asserted"),
-        (SHOWN, "print(x == answer)", "is shown, not asserted"),
-        (SHOWN, 'f"{x.shape == answer.shape}"', "is shown, not asserted"),
-        (SHOWN, "{n: x[0] == n for n in range(2)}", "is shown, not asserted"),
-        (SHOWN, "same = x == answer\nsame", "`same` is shown, not asserted"),
-    ],
-    first_edition.lengths: [
-        (SEE, "word " * 600, "words of prose, not 150 to 600"),
-        (SHOWN, "x\n" * 9, "a cell has 11 lines of code; 10 is the most"),
-        (SETUP, "x = 1\n" * 6 + SETUP, "a cell has 15 lines of code; 14 is the most"),
-        (LISTED, "pyobject: main", "the listing of `main` has 16 lines; 15"),
-        (LISTED, "caption: all of it", "the listing of varying.py has"),
-        (LISTED, "pyobject: gone", "varying.py has no `gone`"),
-        ("varying.py\n:py", "gone.py\n:py", "there is no gone.py to list"),
-    ],
-    first_edition.sections: [
-        ("## Guess first", "## More", "'More' is no section"),
-        ("## Guess first", SEE, "'See it' comes after 'Run it', not before it"),
-        ("## Guess first", "#### Guess first", "'Guess first' is no section"),
-        ("## Guess first", "## Which map do I want?", "is no section"),
-        ("## Keep", "", "there is no section 'Keep'"),
-        ("In one breath", "Summary", "no 'In one breath'"),
-        ("would search for", "asks?", "the title is a question, not a task"),
-        (SEE, "# Another", "the page has 2 titles, not one"),
-    ],
-    house.pictures_have_words: [
-        (FIGURE, "shards(x)", "`shards(...)` has no alt"),
-        (FIGURE, 'shards(x, alt=" ")', "`shards(...)` has no alt"),
-        (FIGURE, f"{PLOT}\nlines({{}}, x='rows', y='B')", "`lines(...)` has no alt"),
-        (SEE, "![](a.svg)", "an image has no alternative text"),
-        (SEE, "```{image} a.svg\n:width: 9\n```", "an image has no :alt:"),
-    ],
-    house.page_axes: [
-        ('((8,), ("rows",)', '((8,), ("x",)', "an axis is called 'x'"),
-        ('P("rows"))', 'P(None, ("rows", "i")))', "an axis is called 'i'"),
-        (SHOWN, 'jax.lax.psum(x, "foo")', "an axis is called 'foo'"),
-        (SHOWN, 'jax.vmap(abs, axis_name="b")(x)', "an axis is called 'b'"),
-    ],
-    house.page_is_calm: [
-        (SEE, "You can simply run it.", "'simply' says nothing"),
-        (SEE, "Note\nthat it runs.", "'Note that' says nothing"),
-    ],
-    house.page_is_written: [(SEE, "TODO", "a TODO is left")],
-}
-
-
 HEAD = "## The lowest of all takes one pmin"
 TASK = "## Here: exercise for varying: a task of ten minutes"
 TABLE = "Here: an answer table or a figure, where the question is *which* or *where*."
@@ -242,21 +165,50 @@ ENTRY = "## The mean of each column"
 FIRST = """  - question: "Here: a question of a reader, in a reader's words"
     at: the-lowest-of-all-takes-one-pmin
 """
-BAD_SECOND = {
-    second_edition.it_begins_with_the_answer: [
+FIGURE = 'shards(x, alt="Eight devices; each holds two of sixteen numbers.")'
+PLOT = "from book.draw import lines"
+# rule: what is replaced on the page, by what, and a piece of the complaint
+BAD = {
+    house.no_typed_outputs: [
+        (ABOVE, "x  # -> (16,)\n```", "an output is typed: # -> (16,)"),
+        (ABOVE, "x.shape  # prints (16,)\n```", "an output is typed: # prints"),
+        (ABOVE, "x  # Array([1., 2.])\n```", "an output is typed: # Array"),
+        (TABLE, "It shows ShardedDeviceArray([1.]).", "typed into the text"),
+        (TABLE, "```\n16\n```", "a fence of plain text is never run"),
+        (TABLE, "```python\nf()\n```", "a fence of python is never run"),
+    ],
+    house.pictures_have_words: [
+        (FIGURE, "shards(x)", "`shards(...)` has no alt"),
+        (FIGURE, 'shards(x, alt=" ")', "`shards(...)` has no alt"),
+        (FIGURE, f"{PLOT}\nlines({{}}, x='rows', y='B')", "`lines(...)` has no alt"),
+        (TABLE, "![](a.svg)", "an image has no alternative text"),
+        (TABLE, "```{image} a.svg\n:width: 9\n```", "an image has no :alt:"),
+    ],
+    house.page_axes: [
+        ('((8,), ("data",)', '((8,), ("x",)', "an axis is called 'x'"),
+        ('P("data"))   ', 'P(None, ("data", "i")))   ', "an axis is called 'i'"),
+        (ABOVE, 'jax.lax.psum(x, "foo")\n```', "an axis is called 'foo'"),
+        (ABOVE, 'jax.vmap(abs, axis_name="b")(x)\n```', "an axis is called 'b'"),
+    ],
+    house.page_is_calm: [
+        (TABLE, "You can simply run it.", "'simply' says nothing"),
+        (TABLE, "Note\nthat it runs.", "'Note that' says nothing"),
+    ],
+    house.page_is_written: [(TABLE, "TODO", "a TODO is left")],
+    page_rules.it_begins_with_the_answer: [
         (LEAD, ":::{admonition} In one breath\n:::\n\n" + LEAD, "does not begin with"),
         (LEAD, "word " * 150 + LEAD, "words before the first code; 150 at most"),
         ("```{code-cell}", "```{code-cell}\n:tags: [hide-input]", "is folded away"),
         (TASK, "# Another one", "the page has 2 titles, not one"),
     ],
-    second_edition.it_says_where_eight_devices_are: [
+    page_rules.it_says_where_eight_devices_are: [
         (
             "(../start/your_hardware.md)",
             "(https://jax.dev)",
             "how to get eight devices",
         ),
     ],
-    second_edition.lessons_are_short: [
+    page_rules.lessons_are_short: [
         (ABOVE, "x" * 81 + "\n" + ABOVE, "a line of 81 columns; 80 is the most"),
         (ABOVE, "x\n" * 11 + ABOVE, "a lesson has 16 lines of code; 15 is the most"),
         (TABLE, "word " * 900, "words of prose; 900 is the most"),
@@ -266,18 +218,18 @@ BAD_SECOND = {
             "lessons on one page; 12 is the most",
         ),
     ],
-    second_edition.headings_say_something: [
+    page_rules.headings_say_something: [
         (TASK, "## See it", "the heading 'See it' could stand on any page"),
         (TASK, "## Overview", "the heading 'Overview' could stand on any page"),
     ],
-    second_edition.it_ends_with_a_card: [
+    page_rules.it_ends_with_a_card: [
         ("In short", "Keep", "there is no box 'In short'"),
         ("- Here: two to four lines for a card.\n", "", "'In short' has 1 lines"),
     ],
-    second_edition.checks_prove: [
+    page_rules.checks_prove: [
         ("assert np.array_equal(above_lowest", "(above_lowest", "asserts nothing"),
     ],
-    second_edition.names_are_in_view: [
+    page_rules.names_are_in_view: [
         (ABOVE, "from examples.spine import center\n" + ABOVE, "imports from examples"),
         (ABOVE, "import pandas\n" + ABOVE, "a lesson imports from pandas"),
         (
@@ -288,7 +240,7 @@ BAD_SECOND = {
             "imports from examples",
         ),
     ],
-    second_edition.specs_are_written_out: [
+    page_rules.specs_are_written_out: [
         (MAP, "@jax.shard_map(**specs)", "hides its arguments behind `**`"),
         (
             ABOVE,
@@ -296,15 +248,15 @@ BAD_SECOND = {
             "the kernel's",
         ),
     ],
-    second_edition.words_are_jaxs: [
+    page_rules.words_are_jaxs: [
         (TASK, "## Each lane does it", "'lane' is not JAX's word; say example"),
         (TABLE, "On the way back it is summed.", "'the way back' is not JAX's word"),
     ],
-    second_edition.links_and_tables_can_be_read_aloud: [
+    page_rules.links_and_tables_can_be_read_aloud: [
         (TABLE, "[the {term}`mesh` here](x.md)", "'[the {term}`mesh` here](' would"),
         (TABLE, "| | b |\n| --- | --- |\n| a | b |", "a column of this table has no"),
     ],
-    second_edition.it_answers_questions: [
+    page_rules.it_answers_questions: [
         (FIRST, "", "the page declares 1 questions; 2 at least"),
     ],
 }
@@ -320,8 +272,7 @@ def cases(table):
 
 
 def test_every_rule_for_a_page_or_a_program_is_broken_below():
-    assert set(BAD_FIRST) == {*PAGE_RULES, *first_edition.RULES}
-    assert set(BAD_SECOND) == set(second_edition.RULES)
+    assert set(BAD) == {*PAGE_RULES, *page_rules.RULES}
     assert set(BAD_PROGRAMS) == set(PROGRAM_RULES)
 
 
@@ -333,14 +284,8 @@ def complaint(book, rule, old, new, says):
     return found[0]
 
 
-@pytest.mark.parametrize(("rule", "old_text", "new", "says"), cases(BAD_FIRST))
-def test_a_rule_objects_to_a_page_of_the_first_edition(old, rule, old_text, new, says):
-    path, _line, _ = complaint(old, rule, old_text, new, says).split(":", 2)
-    assert path == PAGE
-
-
-@pytest.mark.parametrize(("rule", "old", "new", "says"), cases(BAD_SECOND))
-def test_a_rule_objects_to_a_page_of_the_second_edition(small, rule, old, new, says):
+@pytest.mark.parametrize(("rule", "old", "new", "says"), cases(BAD))
+def test_a_rule_objects_to_a_page(small, rule, old, new, says):
     path, line, _ = complaint(small, rule, old, new, says).split(":", 2)
     assert path == PAGE
     assert 1 <= int(line) <= len(Path(small.root / PAGE).read_text().splitlines())
@@ -349,7 +294,7 @@ def test_a_rule_objects_to_a_page_of_the_second_edition(small, rule, old, new, s
 def test_an_entry_of_a_look_up_page_has_two_lessons_at_most(small):
     more = ENTRY + "\n\n```{code-cell}\nx\n```\n\n```{code-cell}\nx\n```"
     book = change(small, "docs/vmap/options.md", ENTRY, more)
-    [found] = second_edition.lessons_are_short(book.page("vmap/options"))
+    [found] = page_rules.lessons_are_short(book.page("vmap/options"))
     assert "an entry has 3 lessons; 2 is the most" in found
 
 
@@ -358,7 +303,7 @@ def test_a_heading_that_stands_on_two_pages_is_an_error(small):
     change(small, "docs/vmap/options.md", ENTRY, HEAD)
     at = "at: the-lowest-of-all-takes-one-pmin"
     book = change(small, "docs/vmap/options.md", "at: x", at)
-    [found] = second_edition.headings_are_unique(book)
+    [found] = page_rules.headings_are_unique(book)
     assert f"is the heading of {PAGE}:" in found
 
 
@@ -370,7 +315,7 @@ def test_a_question_that_two_pages_answer_is_an_error(small):
         "Here: what somebody else asks, on the same list",
         asked,
     )
-    [found] = second_edition.questions_are_unique(small)
+    [found] = page_rules.questions_are_unique(small)
     assert "is answered on shard_map/varying too" in found
 
 
@@ -378,36 +323,29 @@ def test_a_chapter_whose_questions_are_not_collected_is_an_error(small):
     lists = small.root / "docs/evidence/questions.md"
     lists.parent.mkdir()
     lists.write_text("# Asked\n\n```{questions} vmap\n```\n")
-    [found] = second_edition.questions_are_collected(Book(small.root))
+    [found] = page_rules.questions_are_collected(Book(small.root))
     assert found.endswith("it lacks ```{questions} shard_map```")
     lists.write_text(lists.read_text() + "\n```{questions} shard_map\n```\n")
-    assert second_edition.questions_are_collected(Book(small.root)) == []
+    assert page_rules.questions_are_collected(Book(small.root)) == []
 
 
 def test_a_word_of_the_list_that_is_used_and_not_linked_is_an_error(small):
     words = "# Words\n\n```{glossary}\nlowest\n  The least.\n\nminimum\n  Too.\n```\n"
     (small.root / "docs/words.md").write_text(words)
-    found = second_edition.first_uses_lead_to_the_words(small)
+    found = page_rules.first_uses_lead_to_the_words(small)
     assert [text.rsplit(":", 1)[1] for text in found] == [
         " 'minimum' is first used here; write {term}`minimum`."
     ]
     change(small, PAGE, "the minimum of one", "the {term}`minimum` of one")
-    assert second_edition.first_uses_lead_to_the_words(small) == []
+    assert page_rules.first_uses_lead_to_the_words(small) == []
 
 
-def test_a_page_that_asserts_nothing_is_an_error(old):
-    lines = (old.root / PAGE).read_text(encoding="utf-8").splitlines()
+def test_a_page_that_asserts_nothing_is_an_error(small):
+    lines = (small.root / PAGE).read_text(encoding="utf-8").splitlines()
     kept = [line for line in lines if not line.startswith("assert ")]
-    (old.root / PAGE).write_text("\n".join(kept) + "\n", encoding="utf-8")
-    page = old.page("shard_map/varying")
-    [found] = first_edition.comparisons_are_asserted(page)
-    assert found.endswith("the page asserts nothing.")
-
-
-def test_a_comparison_inside_another_value_is_fine(old):
-    fine = "x[x > 3].sum(), np.where(x > 3, x, 0).shape"
-    page = change(old, PAGE, SHOWN, fine).page("shard_map/varying")
-    assert first_edition.comparisons_are_asserted(page) == []
+    (small.root / PAGE).write_text("\n".join(kept) + "\n", encoding="utf-8")
+    found = page_rules.checks_prove(small.page("shard_map/varying"))
+    assert found[0].endswith("the page asserts nothing.")
 
 
 BAD_PROGRAMS = {
@@ -444,10 +382,10 @@ BAD_PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize(("rule", "old_text", "new", "says"), cases(BAD_PROGRAMS))
-def test_a_rule_objects_to_a_bad_program(old, rule, old_text, new, says):
+@pytest.mark.parametrize(("rule", "old", "new", "says"), cases(BAD_PROGRAMS))
+def test_a_rule_objects_to_a_bad_program(program, rule, old, new, says):
     path = "examples/shard_map/varying.py"
-    book = change(old, path, old_text, new)
+    book = change(program, path, old, new)
     [found] = rule(book.program("shard_map/varying"))
     assert says in found
     assert found.startswith(f"{path}:")

@@ -6,9 +6,9 @@ from book.pages import Answer, Problem, Raised, read
 
 GOOD = """---
 file_format: mystnb
-kernelspec:
-  name: target
+kernelspec: {name: target}
 book:
+  kind: concept
   budget: 30
 ---
 
@@ -44,6 +44,11 @@ this is shown, not run
 
 ```{literalinclude} ../examples/b.py
 ```
+
+```{code-cell}
+:check:
+assert True
+```
 """
 
 
@@ -55,7 +60,7 @@ def put(tmp_path, text):
 
 def test_cells_know_their_lines_options_and_visibility(tmp_path):
     page = put(tmp_path, GOOD)
-    first, second = page.cells
+    first, second, _ = page.cells
     lines = GOOD.splitlines()
     assert (first.number, second.number) == (1, 2)
     assert lines[first.line - 1] == "import jax"
@@ -77,7 +82,7 @@ def test_a_page_without_cells_needs_no_front_matter(tmp_path):
     assert put(tmp_path, "# Words\n\n```python\nx = 1\n```\n").kernel is None
 
 
-SECOND = """---
+WHOLE = """---
 file_format: mystnb
 kernelspec: {name: mesh-of-eight}
 book:
@@ -132,11 +137,11 @@ other.md
 Called <third>
 ```
 """
-ANSWERS = SECOND[SECOND.index("  - q") : SECOND.index("error:")]
+ANSWERS = WHOLE[WHOLE.index("  - q") : WHOLE.index("error:")]
 
 
-def test_a_page_of_the_second_edition_has_a_kind_checks_and_answers(tmp_path):
-    page = put(tmp_path, SECOND)
+def test_a_page_has_a_kind_checks_and_answers(tmp_path):
+    page = put(tmp_path, WHOLE)
     assert page.kind == "concept"
     assert page.answers == (
         Answer("Why is it eight?", "why-x-is-8"),
@@ -150,8 +155,8 @@ def test_a_page_of_the_second_edition_has_a_kind_checks_and_answers(tmp_path):
 
 
 def test_headings_prose_and_toctrees_are_read_once_for_everybody(tmp_path):
-    page = put(tmp_path, SECOND)
-    lines = SECOND.splitlines()
+    page = put(tmp_path, WHOLE)
+    lines = WHOLE.splitlines()
     assert [(h.level, h.text, h.slug) for h in page.headings] == [
         (1, "Eight", "eight"),
         (2, "Why `x` is *8*", "why-x-is-8"),
@@ -165,8 +170,8 @@ def test_headings_prose_and_toctrees_are_read_once_for_everybody(tmp_path):
 
 
 def test_the_pieces_of_a_page_are_its_text_and_its_cells(tmp_path):
-    page = put(tmp_path, SECOND)
-    lines = SECOND.splitlines()
+    page = put(tmp_path, WHOLE)
+    lines = WHOLE.splitlines()
     pieces = page.pieces()
     assert tuple(p for p in pieces if not isinstance(p, tuple)) == page.cells
     for above, text in (p for p in pieces if isinstance(p, tuple)):
@@ -177,12 +182,9 @@ def test_the_pieces_of_a_page_are_its_text_and_its_cells(tmp_path):
         assert lines[last - 1] == "```"
 
 
-def test_a_page_with_a_kind_and_no_check_is_refused(tmp_path):
+def test_a_page_without_a_check_is_refused(tmp_path):
     with pytest.raises(Problem, match="has no check"):
-        put(tmp_path, SECOND.replace(":check:\n", ""))
-    assert put(
-        tmp_path, SECOND.replace(":check:\n", "").replace("  kind: concept\n", "")
-    )
+        put(tmp_path, WHOLE.replace(":check:\n", ""))
 
 
 @pytest.mark.parametrize(
@@ -205,9 +207,9 @@ def test_a_page_with_a_kind_and_no_check_is_refused(tmp_path):
     ],
 )  # fmt: skip
 def test_what_a_page_says_of_itself_is_checked(tmp_path, old, new, line, reason):
-    assert old in SECOND
+    assert old in WHOLE
     with pytest.raises(Problem) as caught:
-        put(tmp_path, SECOND.replace(old, new, 1))
+        put(tmp_path, WHOLE.replace(old, new, 1))
     assert reason in str(caught.value)
     assert caught.value.line == line
 
@@ -225,15 +227,16 @@ INSTEAD = "would not run"
         ("file_format: mystnb\n", "", 1, "needs `file_format: mystnb`"),
         ("file_format: mystnb\n", "file_format: [\n", 4, "not YAML"),
         (GOOD[: GOOD.index("# Good")], "", 1, "no front matter"),
-        ("name: target", "name: python3", 4, "called 'python3'"),
-        ("kernelspec:\n  name: target\n", "", 1, "called None"),
+        ("name: target", "name: python3", 3, "called 'python3'"),
+        ("kernelspec: {name: target}\n", "", 1, "called None"),
         ("budget: 30", "budget: soon", 6, "a positive number"),
         ("budget: 30", "budget: -3", 6, "a positive number"),
         ("budget: 30", "budget: .inf", 6, "a positive number"),
         ("budget: 30", "budget: .nan", 6, "a positive number"),
         ("budget: 30", "budget: true", 6, "a positive number"),
-        ("book:\n  budget: 30\n", "", 1, "a positive number"),
-        ("budget: 30", "lonely: true", 5, "takes `budget` and `kind`"),
+        ("  kind: concept\n", "", 4, "is of kind None; there are concept and look-up"),
+        ("book:\n  kind: concept\n  budget: 30\n", "", 1, "is of kind None"),
+        ("budget: 30", "lonely: true", 4, "takes `budget` and `kind`"),
         (GOOD, "---\ntitle: x\n\n# No end\n", 1, "has no end"),
         (GOOD, "", 1, "is empty"),
         (GOOD, "---\ntitle: x\n---\n", 1, "is empty"),
@@ -297,4 +300,4 @@ def test_a_page_that_is_not_utf_8_is_named_with_its_line(tmp_path):
 def test_a_byte_order_mark_loses_nothing(tmp_path):
     path = tmp_path / "page.md"
     path.write_text("\N{ZERO WIDTH NO-BREAK SPACE}" + GOOD, encoding="utf-8")
-    assert len(read(path, "page").cells) == 2
+    assert len(read(path, "page").cells) == 3

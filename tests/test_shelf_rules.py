@@ -7,7 +7,7 @@ import pytest
 from book import new as scaffold
 from book.pages import read
 from book.wordings import code, raising
-from tests import house, second_edition, shelf
+from tests import house, page_rules, shelf
 
 PAGE = "docs/errors/rank.md"
 INDEX = "# A book\n\n```{toctree}\nerrors/rank\nerrors/which\n```\n"
@@ -55,7 +55,7 @@ def small(tmp_path):
 
 def test_what_the_template_gives_keeps_every_rule(small):
     page = small.page("errors/rank")
-    rules = (*house.PAGE_RULES, *second_edition.RULES, *shelf.RULES)
+    rules = (*house.PAGE_RULES, *page_rules.RULES, *shelf.RULES)
     assert [sentence for rule in rules for sentence in rule(page)] == []
     assert shelf.every_message_is_listed(small) == []
     assert shelf.it_is_about_a_message(small.page("errors/which")) == []

@@ -1,5 +1,6 @@
 """Every cell and every listing of the book runs alone, in an empty folder."""
 
+import ast
 import os
 import statistics
 import warnings
@@ -13,7 +14,7 @@ from book.cut.launch import Launcher
 from book.cut.program import Slicer, programs
 from book.pages import Problem, read
 from book.run import messages
-from tests.second_edition import LONG_PROGRAM, SHORT_PROGRAM
+from tests.page_rules import LONG_PROGRAM, SHORT_PROGRAM
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -64,7 +65,7 @@ def test_there_are_programs():
     assert len(PROGRAMS) > 50
 
 
-def test_copies_from_the_second_edition_are_short():
+def test_copies_are_short():
     """An instrument, or an exercise's check, comes along whole, and is not counted."""
     new = [n for n in {name.rpartition("/")[0] for name in ALL} if _kind(n)]
     programs = {
@@ -80,6 +81,79 @@ def test_copies_from_the_second_edition_are_short():
         for name, lines in programs.items()
     }
     assert not {name: n for name, n in own.items() if n > LONG_PROGRAM}
+
+
+def shown(name: str) -> tuple[str, bool]:
+    """Return the code that the program `name` is a copy of, and whether it raises."""
+    page_name, _, which = name.rpartition("/")
+    page = read(DOCS / f"{page_name}.md", page_name)
+    if which.startswith("cell"):
+        cell = page.cells[int(which.removeprefix("cell")) - 1]
+        return cell.source, bool(cell.raises)
+    listing = page.listings[int(which.removeprefix("listing")) - 1]
+    return listing.path.read_text(encoding="utf-8"), False
+
+
+def unused(program: str, own: str) -> list[str]:
+    """Return what `program` imports, or defines for its `own` code, and never uses.
+
+    A method of what is used may register a function, and a name of several that one
+    statement binds may be left over.
+    """
+    tree, found = ast.parse(program), []
+    lesson = {ast.unparse(statement) for statement in ast.parse(own).body}
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    used = {name.id for name in names if not isinstance(name.ctx, ast.Store)}
+    for statement in tree.body:
+        rules = getattr(statement, "decorator_list", [])
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            bound = {a.asname or a.name.split(".")[0] for a in statement.names}
+            found += bound - used
+        elif ast.unparse(statement) in lesson or any(map(_is_method, rules)):
+            continue
+        elif (bound := _bound(statement)) and not bound & used:
+            found += bound
+    return sorted(found)
+
+
+def _is_method(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Attribute) and decorator.attr.startswith("def")
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
+
+
+@pytest.mark.parametrize(
+    ("above", "found"),
+    [
+        ("import jax", ["jax"]),
+        ("import numpy as np", ["np"]),
+        ("from jax import P, lax as l", ["P", "l"]),
+        ("def f(x):\n    return x", ["f"]),
+        ("y = 3", ["y"]),
+        ("y = x = 3", []),
+        ("import math\nx = math.pi", []),
+        ("@x.def_vmap\ndef rule(x):\n    return x", []),
+    ],
+)
+def test_a_name_that_a_copy_does_not_use_is_found(above, found):
+    assert unused(f"{above}\nz = x", "z = x") == found
+    assert unused("y = 3\nz = x", "y = 3\nz = x") == []
+
+
+def test_no_copy_has_a_name_that_nothing_uses():
+    """But for a cell whose error is that there is no such name to import."""
+    found = {}
+    for name, program in PROGRAMS.items():
+        if isinstance(program, str):
+            own, raises = shown(name)
+            if left := [] if raises and "import" in own else unused(program, own):
+                found[name] = left
+    assert not found
 
 
 def _kind(name: str) -> str | None:

@@ -154,8 +154,6 @@ def end(app: Sphinx, exception: Exception | None) -> None:
         app.statuscode = app.statuscode or 1
     if exception is None:
         marker(app).unlink(missing_ok=True)
-        first = sum(bool(page.cells and not page.kind) for page in app.book.pages())
-        old = f"; {first} still in the first edition's form" if first else ""
-        logger.info("%d pages%s", len(states), old)
+        logger.info("%d pages", len(states))
     app.book_lock.release()
     stop.tell(exception)

@@ -53,26 +53,31 @@ class Front:
         return line
 
     def settings(self, runs: bool) -> dict:
+<<<<<<< HEAD
         """Kernel, budget, kind and error of a page, which `runs` or does not."""
         told = {"kind": self._kind(), "error": self._error()}
+=======
+        """The kernel, budget, kind and error of a page; the first two where it runs."""
+        if runs and not self.found:
+            why = "has code cells but no front matter, so none would run"
+            raise self._problem(why, 1)
+        told = {"kind": self._kind(runs), "error": self._error()}
+>>>>>>> ten
         return told | (self._hardware() if runs else {})
 
-    def _kind(self) -> str | None:
+    def _kind(self, needed: bool) -> str | None:
         book = self.found.get("book", {})
         if not isinstance(book, dict) or not set(book) <= {"budget", "kind"}:
             why = "its `book:` takes `budget` and `kind`, and no more"
             raise self._problem(why, self._line("book"))
         kind = book.get("kind")
-        if "kind" in book and kind not in KINDS:
+        if (needed or "kind" in book) and kind not in KINDS:
             why = f"is of kind {kind!r}; there are {' and '.join(KINDS)}"
             raise self._problem(why, self._line("book", "kind"))
         return kind
 
     def _hardware(self) -> dict:
         """On what a page runs, and for how long."""
-        if not self.found:
-            why = "has code cells but no front matter, so none would run"
-            raise self._problem(why, 1)
         if self.found.get("file_format") != "mystnb":
             why = "needs `file_format: mystnb`, or no cell would run"
             raise self._problem(why, self._line("file_format"))

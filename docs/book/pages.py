@@ -26,8 +26,9 @@ NOT_UTF_8 = "is not UTF-8; save it as UTF-8"
 class Page:
     """A page as its author wrote it; `kernel` is None where nothing runs.
 
-    `kind` is None on a page of the first edition.  `prose` are the numbered lines of
-    text, headings and directives' options apart; `toctree` the pages it leads to.
+    `kind` may be None where nothing runs, as on a list of words.  `prose` are the
+    numbered lines of text, headings and directives' options apart; `toctree` the pages
+    it leads to.
     """
 
     name: str
@@ -85,7 +86,7 @@ def read(path: Path, name: str) -> Page:
     fences = [fence for fence in found.fences if fence.name == markdown.CELL]
     cells = tuple(make_cell(name, n, f, lines) for n, f in enumerate(fences, 1))
     settings = front.settings(bool(cells))
-    if settings["kind"] and cells and not any(one.check for one in cells):
+    if cells and not any(one.check for one in cells):
         raise Problem(name, "has no check; `:check:` makes a cell one", cells[-1].line)
     return Page(
         name,

@@ -1,4 +1,4 @@
-"""Rules for pages of the second edition: those whose front matter names a `kind`.
+"""How a page teaches: rules for those whose front matter names a `kind`.
 
 Like the rules of `tests/house.py`, each is a function from what it judges to sentences
 of complaint.
@@ -24,7 +24,7 @@ FORMULAS = frozenset(
     "|introduction|example|examples|notes|summary|conclusion|in short|exercise|setup"
     "|background|details|motivation|further reading".split("|")
 )
-# What a first edition called things, and JAX's word for it.
+# What a thing may be called elsewhere, and JAX's word for it.
 NOT_OURS = {
     r"\b(?:cut|cuts|cutting)\s+(?:it\s+)?(?:over|along|into|up)\b": "sharded, shards",
     r"\bpieces?\s+of\s+(?:the|an?|its|each)\b": "shard",
@@ -139,8 +139,10 @@ def it_ends_with_a_card(page: Page) -> list[str]:
 
 
 def checks_prove(page: Page) -> list[str]:
-    """Every check asserts something, and no lesson compares and only shows it."""
+    """Every check asserts something, and a page that runs has a check."""
     found = []
+    if page.cells and not any(map(house.asserts, page.cells)):
+        found.append(house.at(page, page.cells[0].line, "the page asserts nothing"))
     for cell in page.cells:
         if cell.check and not (cell.raises or house.asserts(cell)):
             found.append(house.at(page, cell.line, "a check that asserts nothing"))
