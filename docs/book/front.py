@@ -53,16 +53,11 @@ class Front:
         return line
 
     def settings(self, runs: bool) -> dict:
-<<<<<<< HEAD
-        """Kernel, budget, kind and error of a page, which `runs` or does not."""
-        told = {"kind": self._kind(), "error": self._error()}
-=======
         """The kernel, budget, kind and error of a page; the first two where it runs."""
         if runs and not self.found:
             why = "has code cells but no front matter, so none would run"
             raise self._problem(why, 1)
         told = {"kind": self._kind(runs), "error": self._error()}
->>>>>>> ten
         return told | (self._hardware() if runs else {})
 
     def _kind(self, needed: bool) -> str | None:
