@@ -9,15 +9,15 @@ def setup(app):
         if name == what:
             raise RuntimeError(f"boom while {where}")
 
-    from book import prepare
-    read, cut = prepare.read, prepare.programs
+    from book import memory, prepare
+    read, cut = memory.read, prepare.programs
     def read_page(path, name):
         boom("reading", "read", name)
         return read(path, name)
     def cut_page(page, *rest):
         boom("cutting", "cut", page.name)
         return cut(page, *rest)
-    prepare.read, prepare.programs = read_page, cut_page
+    memory.read, prepare.programs = read_page, cut_page
     def parse(app, doctree):
         if any("cell" in node.get("classes", []) for node in doctree.findall()
                if hasattr(node, "get")):
