@@ -11,7 +11,7 @@ CHANGING = (ast.Attribute, ast.Subscript, ast.AugAssign, ast.Expr)
 # Calls that say all they do; calls that return nothing, so that a notebook shows
 # nothing; how the names of those begin that set a state which no name holds.
 HARMLESS = ("assert", "block_until_ready", "callback", "display", "print", "sleep")
-HARMLESS += ("get", "items", "keys", "reshape", "values")
+HARMLESS += ("get", "items", "keys", "memory_analysis", "reshape", "values")
 SILENT = frozenset(
     "add append appendleft clear def_vmap defjvp defjvps defvjp discard extend fill "
     "insert register remove reverse sort update".split()
