@@ -101,6 +101,12 @@ def test_places_of_this_machine_say_nothing():
     assert whole("E", "got <function f at 0x7f12345678>") == "E: got <function f>"
 
 
+def test_the_number_of_a_tracer_is_left_out_for_it_is_another_in_every_run():
+    said = "traced.\nThis VmapTracer with object id 139818969876720 was created on line:"
+    found = whole("E", f"{said}\n  {CELL}:9:4 (<module>)\nSee the docs")
+    assert found == "E: traced.\nSee the docs"
+
+
 def test_what_jax_says_of_its_frames_is_left_out():
     assert whole("KeyError", f"'x'{FRAMES}") == "KeyError: 'x'"
     assert whole("KeyError", "") == "KeyError"

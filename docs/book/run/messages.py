@@ -27,7 +27,8 @@ _ALONE = re.compile(rf"\s*{_PLACE}\s*")
 # A remark that stands at the end of a message.
 _FRAMES = re.compile(r"\n?-{10,}\s*\nFor simplicity, JAX has removed.*", re.DOTALL)
 _SAYS_NOTHING = re.compile(
-    rf"-{{10,}}\s*|{_PLACE}\s*"
+    rf"-{{10,}}\s*|\s*{_PLACE}\s*"
+    r"|This \w*Tracer with object id \d+ was created on line:"
     r"|When the value was created, the final \d+ stack frames.*"
     rf"|The leaked intermediate value was created on line (?:{_PLACE})?\s*\.?\s*"
 )
