@@ -102,7 +102,9 @@ def test_places_of_this_machine_say_nothing():
 
 
 def test_the_number_of_a_tracer_is_left_out_for_it_is_another_in_every_run():
-    said = "traced.\nThis VmapTracer with object id 139818969876720 was created on line:"
+    said = (
+        "traced.\nThis VmapTracer with object id 139818969876720 was created on line:"
+    )
     found = whole("E", f"{said}\n  {CELL}:9:4 (<module>)\nSee the docs")
     assert found == "E: traced.\nSee the docs"
 
