@@ -46,7 +46,7 @@ html_theme_options = {
     "use_issues_button": bool(repository),
     "use_sidenotes": True,
     "show_toc_level": 2,
-    "collapse_navigation": True,  # the many pages of errors stand in their own sidebar
+    "collapse_navbar": True,  # the many pages of errors stand in their own sidebar
     "footer_content_items": "copyright.html",
     "navigation_with_keys": True,
     "navbar_persistent": [],  # the sidebar and the article's header have the search
