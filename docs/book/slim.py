@@ -11,6 +11,7 @@ import re
 import shutil
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 UNUSED = (
@@ -37,6 +38,13 @@ _MAP = re.compile(r"\n//# sourceMappingURL=\S+\s*$")
 def styles(text: str) -> str:
     """A stylesheet without glyphs: neither their fonts nor what only these can draw."""
     return _DRAWN_BY_FONT.sub('""', _GLYPHS.sub("", text))
+
+
+def unread(app: Sphinx, doctree: nodes.document, name: str) -> None:
+    """The search does not read what stands in figures."""
+    for raw in doctree.findall(nodes.raw):
+        if "<svg" in raw.astext():
+            raw["classes"].append("no-search")
 
 
 def slim(app: Sphinx, exception: Exception | None) -> None:

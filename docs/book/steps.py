@@ -31,6 +31,7 @@ STEPS = [
     ("doctree-read", button.name),  # code gets the name of its program
     ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
     ("env-merge-info", record.merge),  # with -j: from a process that read pages
+    ("doctree-resolved", slim.unread),  # the search leaves figures out
     ("env-updated", provenance.changed),  # write pages with another last line
     ("html-page-context", sweep.note),  # what is written
     ("html-page-context", provenance.last_line),  # where outputs are from
