@@ -36,7 +36,11 @@ def _folded(checks: list[nodes.container]) -> HideCodeCellNode:
     count = sum(cell["cell_metadata"]["check"] for cell in checks)
     words = "1 check" if count == 1 else f"{count} checks"
     return HideCodeCellNode(
-        "", *checks, prompt_show=words, prompt_hide=words, classes=["checks", "no-search"]
+        "",
+        *checks,
+        prompt_show=words,
+        prompt_hide=words,
+        classes=["checks", "no-search"],
     )
 
 

@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
+from book import refer
 from book.pages import Page
 
 
@@ -72,9 +73,9 @@ ORDERS = {"called": by_function, "words": by_words}
 
 
 def again(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
-    """A page that lists messages is read again when one of them has changed."""
+    """What lists messages, or leads to one, is read again when one has changed."""
     pages = app.book.pages()
     about = [(page.name, page.error, title(page)) for page in pages if page.error]
     before, env.book_messages = getattr(env, "book_messages", None), about
     lists = [p.name for p in pages if any(f.name == "messages" for f in p.fences)]
-    return [] if about == before else lists
+    return [] if about == before else lists + refer.again(pages)

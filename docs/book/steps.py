@@ -8,6 +8,7 @@ from book import (
     provenance,
     questions,
     record,
+    refer,
     shelf,
     slim,
     sweep,
@@ -29,6 +30,7 @@ STEPS = [
     ("env-get-outdated", shelf.again),  # or messages
     ("env-get-outdated", wordings.again),  # or show how another JAX words a message
     ("doctree-read", button.name),  # code gets the name of its program
+    ("doctree-read", refer.refer),  # below an error, the page about it
     ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
     ("env-merge-info", record.merge),  # with -j: from a process that read pages
     ("doctree-resolved", slim.unread),  # the search leaves figures out

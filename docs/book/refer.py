@@ -1,0 +1,77 @@
+"""Below an error that a page raises, a link leads to the page of the shelf about it.
+
+A page of `errors/` says in its front matter which words a message has (`raised`). Where
+another page raises an error of that type, with these words in this order, the reader is
+shown the way to its other causes; if several fit, to the page that names most words.
+"""
+
+from __future__ import annotations
+
+import re
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+from book.pages import Page
+from book.wordings import SHELF, raising
+
+_APART = re.compile(r" / |; ")  # between the messages that one page is about
+
+
+def refer(app: Sphinx, doctree: nodes.document) -> None:
+    """Put the links below the cells that raise."""
+    name = app.env.docname
+    state = app.book.state(name)
+    if not state.entry or state.problems or name.startswith(SHELF):
+        return
+    about = [page for page in app.book.pages() if page.error]
+    led = {}
+    for cell in raising(state.page):
+        said = state.entry.outputs[cell.number - 1][-1].get("text", "")
+        if found := page_about(said, about):
+            led[cell.number] = found.name
+    for cell in list(doctree.findall(nodes.container)):
+        number = cell.get("cell_metadata", {}).get("number")
+        if cell.get("nb_element") == "cell_code" and number in led:
+            cell.parent.insert(
+                cell.parent.index(cell) + 1, _link(led.pop(number), name)
+            )
+
+
+def page_about(said: str, about: list[Page]) -> Page | None:
+    """The page whose words the message `said` has, and that names most of it."""
+    kind, _, message = said.partition(":")
+    heard, best, most = _words(message), None, 2  # fewer words are everywhere
+    for page in about:
+        for one in _APART.split(page.error.words):
+            type_, _, text = one.partition(":")
+            words = _words(text)
+            if type_ == kind and len(words) > most and _in_order(words, heard):
+                best, most = page, len(words)
+    return best
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _in_order(wanted: list[str], there: list[str]) -> bool:
+    """Whether all that is wanted is there, in this order, other words between."""
+    rest = iter(there)
+    return all(word in rest for word in wanted)
+
+
+def _link(to: str, name: str) -> nodes.paragraph:
+    """A paragraph that leads from the page `name` to the page `to`, by its title."""
+    options = {"refdomain": "std", "reftype": "doc", "refexplicit": False}
+    link = addnodes.pending_xref("", nodes.inline(), reftarget=f"/{to}", **options)
+    link["refdoc"] = name
+    return nodes.paragraph(
+        "", "Every cause of this message: ", link, classes=["causes", "no-search"]
+    )
+
+
+def again(pages: list[Page]) -> list[str]:
+    """The pages that raise something, and not on the shelf."""
+    return [p.name for p in pages if raising(p) and not p.name.startswith(SHELF)]
