@@ -171,7 +171,7 @@ def test_a_folded_part_is_called_what_one_sees(site):
     page = site.text("read")
     assert 'aria-label="Toggle' not in page
     assert '<span class="closed">Show a &amp; b</span>' in page
-    assert len(re.findall(r'<details class="[^"]*folded', page)) == 2
+    assert len(re.findall(r'<details class="[^"]*folded', page)) == 3
 
 
 def test_programs_are_beside_the_page_and_not_in_it(site):

@@ -199,7 +199,8 @@ def in_other_words(kept: str | None, said: str) -> str:
     if kept is None:
         return ""
     printed = said.strip().splitlines()[-1]
-    printed = " ".join(messages.whole(*printed.split(": ", 1)).split())
+    kind, _, printed = printed.partition(": ")
+    printed = " ".join(messages.whole(kind.rstrip(":"), printed).split())
     whole = " ".join(kept.split())
     return "" if whole.startswith(printed) else f"- {whole}\n+ {printed}"
 
@@ -216,8 +217,9 @@ def test_a_message_in_other_words_is_told():
 
 def test_messages_that_were_kept_are_found():
     for page in MESSAGES:
-        names = [name for name in ALL if name.startswith(f"{page}/cell")]
-        assert any(map(message_of, names)), f"{page}: nox -s messages"
+        cells = wordings.raising(read(DOCS / f"{page}.md", page))
+        cut = [one for c in cells if (one := f"{page}/cell{c.number}") in ALL]
+        assert not cut or any(map(message_of, cut)), f"{page}: nox -s messages"
 
 
 def test_some_run_in_an_interpreter_of_their_own_just_as_well(tmp_path):

@@ -59,7 +59,7 @@ def said(*functions, seconds=120):
     finally:
         for process in started:
             process.kill()
-            process.wait()
+            process.communicate()
     lines = [line for line in out.splitlines() if line.startswith("@@")]
     return [json.loads(line[2:]) for line in lines]
 

@@ -30,7 +30,11 @@ def check(highest):
     many = [draw.integers(0, 40, (8, m)).astype(np.float32) for m in (1, 4, 25)]
     mapped = jax.pmap(lambda scores: highest(scores), axis_name="data")
     for scores in (first, *many):
-        best, rows = (np.asarray(found) for found in mapped(scores))
+        answer = mapped(scores)
+        assert isinstance(answer, tuple) and len(answer) == 2, (
+            f"highest(scores) returns two scalars, the score and its row, not {answer}"
+        )
+        best, rows = map(np.asarray, answer)
         expected = scores.reshape(-1).argmax()
         assert (best == scores.max()).all(), (
             f"the highest score is {scores.max():g}; the devices return {best}"

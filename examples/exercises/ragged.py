@@ -35,7 +35,10 @@ def check(pool):
         s = np.where(real, scores, padding).astype(np.float32)
         v = np.where(real[..., None], values, padding).astype(np.float32)
         found = np.asarray(jax.jit(jax.vmap(pool))(s, v, lengths))
-        assert found.shape == (4, 3), f"pool returns (3,), here {found.shape[1:]}"
+        assert found.shape == (4, 3), (
+            f"pool(scores, values, length) should have the shape (3,), and has "
+            f"{found.shape[1:]}"
+        )
         for i, n in enumerate(lengths):
             assert np.allclose(found[i], expected[i], atol=1e-4), (
                 f"a sequence of {n} of 6 entries, with {padding} beyond them, gives "

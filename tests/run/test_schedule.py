@@ -134,7 +134,7 @@ def test_what_would_silently_not_run_is_an_error(failed):
 
 def test_sphinx_reports_its_own_in_the_same_run(failed):
     assert "nowhere" in failed.said
-    assert len(re.findall(r"gone.md:1[23]: WARNING", failed.said)) == 1
+    assert len(re.findall(r"gone.md:1[34]: WARNING", failed.said)) == 1
     assert re.search(r"[Oo]bject named 'gone' not found", failed.said)
 
 
@@ -156,7 +156,7 @@ def test_a_failing_page_says_that_nothing_on_it_is_verified(failed, shared):
 
 
 def test_progress_is_told_page_by_page(failed):
-    assert re.search(r"\[\d+/\d+\] fine: running 1 cells?", failed.said)
+    assert re.search(r"\[\d+/\d+\] fine: running 2 cells?", failed.said)
     assert re.search(r"\] fine: passed in [\d.]+ s", failed.said)
     assert re.search(r"\] false: failed after [\d.]+ s", failed.said)
 

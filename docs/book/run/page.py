@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import subprocess
 import signal
 import time
 from contextlib import suppress
@@ -57,6 +58,7 @@ class PageRun:
         private = [*local_strings(*roots), str(folder)]
         self._judge = Judge(page, hardware.target, private)
         self.process = None
+        self._now = page.cells[0]  # the cell that runs
         self.spent = 0.0  # seconds in which its cells ran
 
     async def entry(self, server: ForkServer | None) -> Entry:
@@ -129,6 +131,7 @@ class PageRun:
 
     async def _execute(self, cell: Cell, node) -> None:
         """Run one cell, and look after it while it runs."""
+        self._now = cell
         running = self._fresh if cell.fresh else self.client.async_execute_cell
         task = asyncio.ensure_future(running(node, cell.number - 1))
         begin, before = time.perf_counter(), self.spent
@@ -178,11 +181,10 @@ class PageRun:
         node.execution_count = index + 1
 
     def _died(self) -> Problem:
-        done = sum(
-            bool(node.execution_count)
-            for node in self.book.cells[: len(self.page.cells)]
-        )
-        cell = self.page.cells[min(done, len(self.page.cells) - 1)]
+        cell = self._now
+        if self.process:
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(5)  # until it is known how it ended
         code = self.process.returncode if self.process else None
         if code is None or code >= 0:
             return self._judge.problem(
