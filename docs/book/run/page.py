@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import subprocess
 import signal
+import subprocess
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
