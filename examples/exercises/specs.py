@@ -20,7 +20,8 @@ def center(table, weight):
 
 def solution():
     """Return the in_specs and the out_specs of `center`."""
-    return (TILES, P("data")), {"mean": P("model"), "centered": TILES}
+    tiles = P("data", "model")
+    return (tiles, P("data")), {"mean": P("model"), "centered": tiles}
 
 
 def check(make):

@@ -51,14 +51,16 @@ def prctl(option, value):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def become(ask):
-    """Be what was asked for; never returns."""
+def become(ask, parent):
+    """Be what was asked for by the server, process `parent`; never returns."""
     signal.set_wakeup_fd(-1)
     for number in (*IGNORED, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.setsid()
     prctl(DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)  # the server died before the line above
     prctl(SUBREAPER, 1)  # it keeps its own orphans for as long as it lives
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -168,10 +170,10 @@ def serve():
             *lines, asked = (asked + more).split(b"\n")
             for line in lines:
                 ask = json.loads(line)
-                child = os.fork()
+                server, child = os.getpid(), os.fork()
                 if child == 0:
                     try:
-                        become(ask)
+                        become(ask, server)
                     finally:
                         os._exit(1)
                 mine.add(child)
