@@ -9,8 +9,7 @@ A request is a line of JSON on stdin, with these keys:
                "program": the file `arguments[0]`, run as `python FILE` runs it
                "command": `arguments` as a program of its own, nothing inherited
     cwd, env   its folder and its environment (a program keeps the server's)
-    log        the files for what it writes to stdout and to stderr; None throws
-               stdout away, and lets it write to the server's stderr
+    log        files for its stdout and stderr; None: nowhere, and the server's stderr
     limit      seconds after which SIGALRM ends it; 0 is never
 
 An answer is a line of JSON on stdout: [id, process id] when it has started, and
@@ -59,8 +58,7 @@ def become(ask, parent):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.setsid()
     prctl(DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)  # the server died before the line above
+    os.getppid() == parent or os._exit(1)  # the server died before the line above
     prctl(SUBREAPER, 1)  # it keeps its own orphans for as long as it lives
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -76,17 +74,17 @@ def become(ask, parent):
         os.execve(ask["arguments"][0], ask["arguments"], ask["env"])
     if ask["kind"] == "program":
         program(ask["arguments"][0])
-    os.environ.clear()
-    os.environ.update(ask["env"])
-    keep_compiled(os.environ)
+    surround(ask["env"])
     parent = f"--IPKernelApp.parent_handle={os.getppid()}"  # ends when it does
     sys.argv = ["ipykernel_launcher", parent, *ask["arguments"]]
     IPKernelApp.launch_instance()
     os._exit(0)
 
 
-def keep_compiled(env):
-    """Tell JAX, imported long since, where `env` wants what is compiled to be kept."""
+def surround(env):
+    """Take over `env`, and tell JAX, already there, where to keep what it compiles."""
+    os.environ.clear()
+    os.environ.update(env)
     for name, value in env.items():
         if name.startswith(("JAX_COMPILATION_CACHE_", "JAX_PERSISTENT_CACHE_")):
             jax.config.update(name.lower(), value if "/" in value else int(value))
