@@ -13,16 +13,12 @@ import warnings
 from functools import cache
 
 from book.pages import Page
+from book.refer import APART, in_order, words
 from book.wordings import SHELF, kept, raising
 from tests import house
 
 _SHARE = 0.5  # of the words of a message that a title has, at least,
 _ROW = 3  # or so many of them in a row, in quotes
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text, in lower case."""
-    return re.findall(r"\w+", text.lower())
 
 
 def spoken(page: Page) -> list[tuple[str, list[str]]]:
@@ -32,7 +28,7 @@ def spoken(page: Page) -> list[tuple[str, list[str]]]:
     """
     if not page.error or "no error" in page.error.words:
         return []
-    parts = (one.partition(":") for one in re.split(" / |; ", page.error.words))
+    parts = (one.partition(":") for one in APART.split(page.error.words))
     return [(kind, words(said)) for kind, _, said in parts if kind.isidentifier()]
 
 
@@ -87,12 +83,6 @@ def the_words_are_raised(page: Page) -> list[str]:
         return []
     what = f"no message kept of this page has these words: {page.error.words}"
     return [house.at(page, 1, what)]
-
-
-def in_order(wanted: list[str], there: list[str]) -> bool:
-    """Whether all that is wanted is there, in this order, other words between."""
-    rest = iter(there)
-    return all(word in rest for word in wanted)
 
 
 def other_wordings_are_shown(page: Page) -> list[str]:

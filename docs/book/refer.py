@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from book.pages import Page
 from book.wordings import SHELF, raising
 
-_APART = re.compile(r" / |; ")  # between the messages that one page is about
+APART = re.compile(r" / |; ")  # between the messages that one page is about
 
 
 def refer(app: Sphinx, doctree: nodes.document) -> None:
@@ -42,21 +42,22 @@ def refer(app: Sphinx, doctree: nodes.document) -> None:
 def page_about(said: str, about: list[Page]) -> Page | None:
     """The page whose words the message `said` has, and that names most of it."""
     kind, _, message = said.partition(":")
-    heard, best, most = _words(message), None, 2  # fewer words are everywhere
+    heard, best, most = words(message), None, 2  # fewer words are everywhere
     for page in about:
-        for one in _APART.split(page.error.words):
+        for one in APART.split(page.error.words):
             type_, _, text = one.partition(":")
-            words = _words(text)
-            if type_ == kind and len(words) > most and _in_order(words, heard):
-                best, most = page, len(words)
+            named = words(text)
+            if type_ == kind and len(named) > most and in_order(named, heard):
+                best, most = page, len(named)
     return best
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """The words of a text, in lower case."""
     return re.findall(r"\w+", text.lower())
 
 
-def _in_order(wanted: list[str], there: list[str]) -> bool:
+def in_order(wanted: list[str], there: list[str]) -> bool:
     """Whether all that is wanted is there, in this order, other words between."""
     rest = iter(there)
     return all(word in rest for word in wanted)

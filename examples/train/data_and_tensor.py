@@ -8,7 +8,7 @@ Run it: `python -m examples.train.data_and_tensor`
 import jax
 from jax import P
 
-from examples.train.data_parallel import apart, retrain
+from examples.train.data_parallel import report, retrain
 from examples.train.tensor_parallel import SPECS, tensor_step
 from examples.train.transformer import train
 
@@ -26,9 +26,7 @@ def main():
     alone, rows = train(16), P("data")
     with jax.set_mesh(jax.make_mesh((2, 4), ("data", "model"))):
         found = retrain(16, tensor_step(rows), SPECS, rows)
-    for number in range(0, 16, 5):
-        print(f"step {number:2}: loss {found[number][0]:.2f}")
-    print(f"as on one device: {apart(found, alone)[0] < 1e-3}")
+    report(found, alone, 1e-3)
 
 
 if __name__ == "__main__":

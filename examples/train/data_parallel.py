@@ -90,6 +90,13 @@ def lower(mesh):
         return lowered(jax.jit(train_step, donate_argnums=(0, 1)), 8 * mesh.size)
 
 
+def report(found, alone, close):
+    """Print some losses, and whether all are those of one device, to `close`."""
+    for number in range(0, len(found), 5):
+        print(f"step {number:2}: loss {found[number][0]:.2f}")
+    print(f"as on one device: {apart(found, alone)[0] < close}")
+
+
 def main():
     """Train on all devices, and compare the losses with those of one device.
 
@@ -103,9 +110,7 @@ def main():
     alone = train(16)
     with jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",))):
         found = retrain(16, jax.jit(train_step, donate_argnums=(0, 1)))
-    for number in range(0, 16, 5):
-        print(f"step {number:2}: loss {found[number][0]:.2f}")
-    print(f"as on one device: {apart(found, alone)[0] < 1e-5}")
+    report(found, alone, 1e-5)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import optax
 from jax import P, lax
 from jax.sharding import AxisType, Mesh
 
-from examples.train.data_parallel import apart, lowered, retrain
+from examples.train.data_parallel import lowered, report, retrain
 from examples.train.transformer import block, loss, optimizer, train
 
 ENDS, BLOCK = ("embed", "position"), ("qkv", "out", "up", "down")
@@ -93,9 +93,7 @@ def main():
     alone = train(16)
     with jax.set_mesh(jax.make_mesh((8,), ("data",))):
         found = retrain(16, jax.jit(sharded_step, donate_argnums=(0, 1)), SPECS)
-    for number in range(0, 16, 5):
-        print(f"step {number:2}: loss {found[number][0]:.2f}")
-    print(f"as on one device: {apart(found, alone)[0] < 1e-3}")
+    report(found, alone, 1e-3)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import optax
 from jax import P, lax
 from jax.sharding import AxisType, Mesh
 
-from examples.train.data_parallel import apart, lowered, retrain
+from examples.train.data_parallel import lowered, report, retrain
 from examples.train.transformer import WIDTH, attention, loss, norm, optimizer, train
 
 HEAD = 8  # the width of a head
@@ -88,9 +88,7 @@ def main():
     assert WIDTH // HEAD == 8
     with jax.set_mesh(jax.make_mesh((8,), ("model",))):
         found = retrain(16, tensor_step(P()), SPECS, P())
-    for number in range(0, 16, 5):
-        print(f"step {number:2}: loss {found[number][0]:.2f}")
-    print(f"as on one device: {apart(found, alone)[0] < 1e-3}")
+    report(found, alone, 1e-3)
 
 
 if __name__ == "__main__":
