@@ -12,6 +12,8 @@ SAYS = {
     "twice.py": "print('[0] a', '[0] a', '[0] b', sep='\\n')",
     "fails.py": "raise SystemExit(3)",
     "raises.py": "print('    kept')\nimport here\n",
+    "both.py": "for line in ('Traceback (most recent call last):', '  File', 'on', "
+    "'    code', 'KeyError: 3'): print('[0]', line)",
     "env.py": "import os\nprint(sorted(n for n in os.environ if n.startswith('JAX_')))",
     "logs.py": "print('''[0] E1122 12:00:20.378942    2383 service.cc:15] [13] 1 died. "
     "[type.googleapis.com/x='']\n[0] *** Check failure stack trace: ***\n"
@@ -59,6 +61,7 @@ def test_another_status_than_expected_is_an_error():
 def test_an_error_is_shown_without_its_traceback():
     said = console("python raises.py", status=1).text
     assert said == "    kept\nModuleNotFoundError: No module named 'here'"
+    assert console("python both.py").text == "[0] on\n[0] KeyError: 3"
 
 
 def test_times_threads_and_stacks_are_left_out():

@@ -101,7 +101,8 @@ def _told(lines):
         elif number in tracing and line.startswith(" "):
             continue
         elif not STACK.match(line):
-            tracing.discard(number)
+            if re.match(r"[A-Za-z_][\w.]*: |\w+(Error|Interrupt)$", line):
+                tracing.discard(number)
             yield number + DETAIL.sub("", STAMP.sub("", line))
 
 
