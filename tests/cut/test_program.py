@@ -404,6 +404,11 @@ def test_a_figure_is_shown_by_its_words(alone):
             "TracerBoolConversionError: conversion of traced array",
             "TracerBoolConversionError: Attempted boolean",
         ),
+        (
+            "import functools\n---\n@functools.cached_property(1, 2)\ndef f(x):\n    pass",
+            "TypeError: positional",
+            "TypeError: cached_property.__init__()",
+        ),
     ],
 )
 def test_a_declared_error_is_expected(alone, page, raises, said):
