@@ -405,9 +405,9 @@ def test_a_figure_is_shown_by_its_words(alone):
             "TracerBoolConversionError: Attempted boolean",
         ),
         (
-            "import functools\n---\n@functools.cached_property(1, 2)\ndef f(x):\n    pass",
+            "import re\n---\n@re.compile(1, 2, 3)\ndef f(x):\n    pass",
             "TypeError: positional",
-            "TypeError: cached_property.__init__()",
+            "TypeError: compile() takes",
         ),
     ],
 )
