@@ -62,8 +62,8 @@ class Front:
 
     def _kind(self, needed: bool) -> str | None:
         book = self.found.get("book", {})
-        if not isinstance(book, dict) or not set(book) <= {"budget", "kind"}:
-            why = "its `book:` takes `budget` and `kind`, and no more"
+        if not isinstance(book, dict) or not set(book) <= {"budget", "kind", "short"}:
+            why = "its `book:` takes `budget`, `kind` and `short`, and no more"
             raise self._problem(why, self._line("book"))
         kind = book.get("kind")
         if (needed or "kind" in book) and kind not in KINDS:
