@@ -107,7 +107,7 @@ if (!document.querySelector(".bd-sidebar-secondary")) {
 if (typeof Search !== "undefined") {
   Search.htmlToText = (page, anchor) => {
     const article = new DOMParser().parseFromString(page, "text/html").querySelector("article");
-    article?.querySelectorAll(".headerlink, script, style, svg").forEach((e) => e.remove());
+    article?.querySelectorAll(".place, .headerlink, script, style, svg").forEach((e) => e.remove());
     const part = anchor && article?.querySelector(anchor);
     return ((part || article)?.textContent ?? "").replace(/\s+/g, " ");
   };

@@ -3,6 +3,7 @@
 from book import (
     build,
     fold,
+    place,
     prepare,
     private,
     provenance,
@@ -27,6 +28,7 @@ STEPS = [
     ("env-get-outdated", prepare.outdated),  # Sphinx reads what shows another thing
     ("env-get-outdated", record.again),  # and pages that show the record
     ("env-get-outdated", questions.again),  # or list what readers ask
+    ("env-get-outdated", place.again),  # or the pages of a chapter
     ("env-get-outdated", shelf.again),  # or messages
     ("env-get-outdated", wordings.again),  # or show how another JAX words a message
     ("doctree-read", button.name),  # code gets the name of its program
@@ -34,8 +36,10 @@ STEPS = [
     ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
     ("env-merge-info", record.merge),  # with -j: from a process that read pages
     ("doctree-resolved", slim.unread),  # the search leaves figures out
+    ("env-updated", place.shorten),  # the sidebar has short titles
     ("env-updated", provenance.changed),  # write pages with another last line
     ("html-page-context", sweep.note),  # what is written
+    ("html-page-context", place.context),  # which page of which chapter this is
     ("html-page-context", provenance.last_line),  # where outputs are from
     ("build-finished", button.write),  # the programs, beside the pages
     ("build-finished", record.write),  # record.json
