@@ -10,6 +10,7 @@ from book import (
     questions,
     record,
     refer,
+    reference,
     shelf,
     slim,
     sweep,
@@ -33,6 +34,7 @@ STEPS = [
     ("env-get-outdated", wordings.again),  # or show how another JAX words a message
     ("doctree-read", button.name),  # code gets the name of its program
     ("doctree-read", refer.refer),  # below an error, the page about it
+    ("doctree-read", reference.lead),  # to JAX's own reference
     ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
     ("env-merge-info", record.merge),  # with -j: from a process that read pages
     ("doctree-resolved", slim.unread),  # the search leaves figures out
