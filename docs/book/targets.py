@@ -63,7 +63,10 @@ class Hardware:
     @property
     def fingerprint(self) -> str:
         """A folder name that changes when the JAX, the machine or its target does."""
-        steered = sorted(self.target.env.items()), self.target.quiet
+        folders = self.target.env.get("PYTHONPATH", "").split(os.pathsep)
+        files = (path for one in folders if one for path in Path(one).glob("*.py"))
+        imported = [path.read_bytes() for path in sorted(files)]
+        steered = sorted(self.target.env.items()), self.target.quiet, *imported
         parts = (
             f"jax{self.jax}",
             f"jaxlib{self.jaxlib}",
@@ -99,6 +102,9 @@ def load(path: Path) -> dict[str, Target]:
                 f"{path.name}: target {name!r} lacks {' and '.join(missing)}."
             )
         lists = {k: tuple(table[k]) for k in ("present", "quiet") if k in table}
+        if folders := table.get("env", {}).get("PYTHONPATH"):
+            here = [path.parent.resolve() / one for one in folders.split(os.pathsep)]
+            table["env"]["PYTHONPATH"] = os.pathsep.join(map(str, here))
         targets[name] = Target(name=name, **{**table, **lists})
     if "cpu" not in targets:
         raise TargetError(
