@@ -4,5 +4,15 @@ from book.draw.arrays import shards, strip
 from book.draw.claims import chooser, ledger
 from book.draw.moves import before_after, steps
 from book.draw.plots import lines
+from book.draw.spans import spans
 
-__all__ = ["before_after", "chooser", "ledger", "lines", "shards", "steps", "strip"]
+__all__ = [
+    "before_after",
+    "chooser",
+    "ledger",
+    "lines",
+    "shards",
+    "spans",
+    "steps",
+    "strip",
+]
