@@ -77,6 +77,14 @@ for (const highlighted of blocks) {
   block.append(bar);
 }
 
+// A page's notebook and script are files to keep, whatever a browser could show of them.
+for (const link of document.querySelectorAll(".dropdown-download-buttons a")) {
+  if (/\.(ipynb|py)$/.test(link.getAttribute("href")) && !link.host.includes("colab")) {
+    link.download = "";
+    link.removeAttribute("target");
+  }
+}
+
 // The header's menus open on a click and close on Escape or on a click elsewhere.
 for (const toggle of document.querySelectorAll("[data-bs-toggle='dropdown']")) {
   const menu = toggle.parentElement;

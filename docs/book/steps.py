@@ -17,7 +17,7 @@ from book import (
     wordings,
 )
 from book.compilers import here
-from book.cut import button
+from book.cut import button, downloads
 
 STEPS = [
     ("config-inited", build.begin),  # one build at a time in a folder
@@ -42,8 +42,10 @@ STEPS = [
     ("env-updated", provenance.changed),  # write pages with another last line
     ("html-page-context", sweep.note),  # what is written
     ("html-page-context", place.context),  # which page of which chapter this is
+    ("html-page-context", downloads.buttons),  # the page as files to take along
     ("html-page-context", provenance.last_line),  # where outputs are from
     ("build-finished", button.write),  # the programs, beside the pages
+    ("build-finished", downloads.write),  # a page's notebook and script
     ("build-finished", record.write),  # record.json
     ("build-finished", wordings.tell),  # which messages JAX words in a new way
     ("build-finished", slim.slim),  # the theme's files, without what is not used
