@@ -96,16 +96,15 @@ for (const toggle of document.querySelectorAll("[data-bs-toggle='dropdown']")) {
 }
 
 // The same page with another release of JAX, where the site has one.
-const { here, root, all } = window.versions;
-const page = `${DOCUMENTATION_OPTIONS.pagename}.html`;
-const top = document.documentElement.dataset.content_root + root;
-const line = document.querySelector(".place");
-for (const [release, folder] of line ? all : []) {
-  if (release === here) continue;
+const versions = window.versions;
+const start = document.documentElement.dataset.content_root + versions.root;
+const place = document.querySelector(".place");
+for (const [release, folder] of place ? versions.all : []) {
+  if (release === versions.here) continue;
   const link = document.createElement("a");
-  link.href = top + folder + page;
+  link.href = `${start}${folder}${DOCUMENTATION_OPTIONS.pagename}.html`;
   link.textContent = `JAX ${release}`;
-  line.append(" · with ", link);
+  place.append(" · with ", link);
 }
 
 // The theme folds the contents while margin notes are in view, also where there are none.
