@@ -116,6 +116,14 @@ def messages(session: nox.Session) -> None:
 
 
 @nox.session
+def site(session: nox.Session) -> None:
+    """One site of this build and of those of other JAX releases: -- [HTML...]."""
+    docs(session)
+    command = ("python", "-m", "book.publish", "docs/_build/site", str(HTML))
+    session.run(*command, *session.posargs, env={"PYTHONPATH": "docs"})
+
+
+@nox.session
 def live(session: nox.Session) -> None:
     """The site, rebuilt and reloaded at every save."""
     install(session, "docs")
