@@ -3,7 +3,7 @@
     python -m book.publish SITE HTML [HTML...]
 
 Each `HTML` is what `nox -s docs` made with one JAX.  Beside the pages the site has
-`sitemap.xml` and `llms.txt` (with an address, `html_baseurl`), `_headers` for servers
+`sitemap.xml` (with an address, `html_baseurl`), `_headers` for servers
 that read it, a `.zip` to read offline, and in `_static/versions.js` the other JAX
 releases, between which every page then lets a reader choose.
 """

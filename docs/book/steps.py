@@ -14,6 +14,7 @@ from book import (
     shelf,
     slim,
     sweep,
+    twin,
     wordings,
 )
 from book.compilers import here
@@ -46,6 +47,7 @@ STEPS = [
     ("html-page-context", provenance.last_line),  # where outputs are from
     ("build-finished", button.write),  # the programs, beside the pages
     ("build-finished", downloads.write),  # a page's notebook and script
+    ("build-finished", twin.write),  # and its Markdown with outputs
     ("build-finished", record.write),  # record.json
     ("build-finished", wordings.tell),  # which messages JAX words in a new way
     ("build-finished", slim.slim),  # the theme's files, without what is not used
