@@ -23,7 +23,7 @@ def init():
 
 
 def batch(step):
-    """Make the batch of a step: it depends on the step alone, so a restart repeats it."""
+    """Make the batch of a step, from its number alone: a restart repeats it."""
     x = jax.random.normal(jax.random.fold_in(jax.random.key(0), step), (256, 64))
     return x, x @ jnp.ones((64, 8)) / 8
 
