@@ -1,6 +1,6 @@
 """Train, save as you go, and go on after a stop, on any number of processes.
 
-Run it: `python checkpoint.py FOLDER`, or `python launch.py 2 checkpoint.py FOLDER`
+Run it: `python checkpoint.py run`, or `python launch.py 2 checkpoint.py run`
 """
 
 import os
@@ -48,9 +48,10 @@ def main():
     if "JAX_COORDINATOR_ADDRESS" in os.environ:
         jax.distributed.initialize()
     jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
+    folder = os.path.abspath(sys.argv[1] if sys.argv[1:] else "run")
     state, first = init(), jax.process_index() == 0
     options = ocp.CheckpointManagerOptions(max_to_keep=2, save_interval_steps=EVERY)
-    with ocp.CheckpointManager(os.path.abspath(sys.argv[1]), options=options) as saved:
+    with ocp.CheckpointManager(folder, options=options) as saved:
         if (newest := saved.latest_step()) is not None:
             state = saved.restore(newest, args=ocp.args.StandardRestore(state))
             if first:
