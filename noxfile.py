@@ -44,6 +44,13 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def publish(session: nox.Session) -> None:
+    """The site as it is published, with cards: -- -D html_baseurl=https://…/."""
+    install(session, "publish")
+    session.run(*BUILD, str(HTML), "-b", "html", *session.posargs)
+
+
+@nox.session
 def tests(session: nox.Session) -> None:
     """Every promise is tested: programs, snippets, house rules, engine."""
     pytest(session)
@@ -116,6 +123,14 @@ def messages(session: nox.Session) -> None:
 
 
 @nox.session
+def site(session: nox.Session) -> None:
+    """One site of this build and of those of other JAX releases: -- [HTML...]."""
+    docs(session)
+    command = ("python", "-m", "book.publish", "docs/_build/site", str(HTML))
+    session.run(*command, *session.posargs, env={"PYTHONPATH": "docs"})
+
+
+@nox.session
 def live(session: nox.Session) -> None:
     """The site, rebuilt and reloaded at every save."""
     install(session, "docs")
@@ -147,7 +162,7 @@ def lock(session: nox.Session) -> None:
     session.install("uv>=0.8")
     universal = ("--universal", "--python-version", "3.11", "--generate-hashes")
     plain = ("--no-header", "--no-annotate", "--quiet")
-    for group in ("docs", "test", "lint", "compile", "compile_gpu"):
+    for group in ("docs", "publish", "test", "lint", "compile", "compile_gpu"):
         goal = ("--group", group, "--output-file", f"requirements/{group}.txt")
         source = () if group == "lint" else ("pyproject.toml",)
         command = ("uv", "pip", "compile", *source, *universal, *plain, *goal)

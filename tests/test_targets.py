@@ -2,11 +2,12 @@
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from book.targets import Hardware, Target, TargetError, environment, load
+from book.targets import Hardware, Target, TargetError, choose, environment, load
 
 SMALL = """
 [cpu]
@@ -49,6 +50,22 @@ def test_a_bad_targets_file_is_one_sentence(tmp_path, text, reason):
     with pytest.raises(TargetError, match=re.escape(reason)) as caught:
         load(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_number_after_a_target_asks_for_that_many_devices(tmp_path):
+    path = tmp_path / "targets.toml"
+    path.write_text(SMALL + '[absent-4]\nsays="x"\nplatform="tpu"\ndevices=3\n')
+    known = load(path)
+    assert choose(known, "small") is known["small"]
+    for least in 1, 4, 8, 256:
+        asked = choose(known, f"small-{least}")
+        assert (asked.name, asked.devices) == (f"small-{least}", least)
+        assert replace(asked, name="small", devices=2) == known["small"]
+    assert choose(known, "absent-4").devices == 3  # a table of that name comes first
+    for name in "small-", "small-0", "small-04", "small-four", "small-4-4", "-4", "":
+        with pytest.raises(TargetError, match="no target '") as caught:
+            choose(known, name)
+        assert f"{name!r}; targets.toml has cpu, small, absent" in str(caught.value)
 
 
 def test_what_a_target_imports_from_is_relative_to_the_file(tmp_path):

@@ -11,7 +11,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 MESH = 8
@@ -131,6 +131,22 @@ def _fault(key: str, value: object) -> str | None:
         except re.error as error:
             return f"has {pattern!r} in quiet, no regular expression: {error}"
     return None
+
+
+def choose(targets: Mapping[str, Target], name: str) -> Target:
+    """The target `name`; `gpu-8` is `gpu`, where there are at least eight devices.
+
+    Raises `TargetError` with one sentence.
+    """
+    if name in targets:
+        return targets[name]
+    kind, _, least = name.rpartition("-")
+    if kind in targets and re.fullmatch("[1-9][0-9]*", least):
+        return replace(targets[kind], name=name, devices=int(least))
+    raise TargetError(
+        f"There is no target {name!r}; targets.toml has {', '.join(targets)}, and "
+        "a number after one of these, as in 'gpu-8', asks for that many devices."
+    )
 
 
 def environment(target: Target, *paths: Path) -> dict[str, str]:
