@@ -141,6 +141,16 @@ def live(session: nox.Session) -> None:
 
 
 @nox.session
+def play(session: nox.Session) -> None:
+    """The site on this machine's own devices: lessons are edited and run in place."""
+    install(session, "play")
+    if not Path(HTML, "index.ipynb").exists():
+        session.run(*BUILD, str(HTML), "-b", "html")
+    served = ("python", "-m", "book.play", str(HTML), *session.posargs)
+    session.run(*served, env={"PYTHONPATH": "docs"})
+
+
+@nox.session
 def new(session: nox.Session) -> None:
     """A page, its program and its exercise, ready to be filled: -- shard_map/name."""
     install(session, "docs")
@@ -162,7 +172,8 @@ def lock(session: nox.Session) -> None:
     session.install("uv>=0.8")
     universal = ("--universal", "--python-version", "3.11", "--generate-hashes")
     plain = ("--no-header", "--no-annotate", "--quiet")
-    for group in ("docs", "publish", "test", "lint", "compile", "compile_gpu"):
+    groups = ("docs", "publish", "play", "test", "lint", "compile", "compile_gpu")
+    for group in groups:
         goal = ("--group", group, "--output-file", f"requirements/{group}.txt")
         source = () if group == "lint" else ("pyproject.toml",)
         command = ("uv", "pip", "compile", *source, *universal, *plain, *goal)
