@@ -77,6 +77,21 @@ def compile_gpu(session: nox.Session) -> None:
 
 
 @nox.session
+def rounding(session: nox.Session) -> None:
+    """Pages hold where products round as on a TPU or a GPU: -- [PAGE, as vmap/axes]."""
+    install(session, "docs")
+    made = "docs/_build/rounding"
+    quiet = [*BUILD[2:], "-q", "-b", "dummy", "-d", f"{made}/doctrees"]
+    if session.posargs:  # what these link to is left out, and is no concern here
+        pages = ",".join(f"{page}.md" for page in ("index", *session.posargs))
+        quiet += ["-D", f"include_patterns={pages}", "-d", f"{made}/some"]
+        quiet += ["-D", "suppress_warnings=mystnb.nbcell,toc,ref,myst"]
+    for target in "bfloat16", "tf32":
+        how = ("-D", f"book_target={target}", f"{made}/{target}")
+        session.run(BUILD[0], *quiet, *how)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """The code reads as one hand's."""
     install(session, "lint")
@@ -98,6 +113,14 @@ def messages(session: nox.Session) -> None:
     [made] = Path("docs/_build/messages").glob("*.json")
     shutil.copy(made, "docs/errors/messages")
     session.log(f"kept: docs/errors/messages/{made.name}")
+
+
+@nox.session
+def site(session: nox.Session) -> None:
+    """One site of this build and of those of other JAX releases: -- [HTML...]."""
+    docs(session)
+    command = ("python", "-m", "book.publish", "docs/_build/site", str(HTML))
+    session.run(*command, *session.posargs, env={"PYTHONPATH": "docs"})
 
 
 @nox.session
