@@ -44,13 +44,6 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
-def publish(session: nox.Session) -> None:
-    """The site as it is published, with cards: -- -D html_baseurl=https://…/."""
-    install(session, "publish")
-    session.run(*BUILD, str(HTML), "-b", "html", *session.posargs)
-
-
-@nox.session
 def tests(session: nox.Session) -> None:
     """Every promise is tested: programs, snippets, house rules, engine."""
     pytest(session)
@@ -124,10 +117,13 @@ def messages(session: nox.Session) -> None:
 
 @nox.session
 def site(session: nox.Session) -> None:
-    """One site of this build and of those of other JAX releases: -- [HTML...]."""
-    docs(session)
+    """What is published, other builds too: -- [HTML...] [-D html_baseurl=https://…/]."""
+    install(session, "publish")
+    others = [word for word in session.posargs if Path(word, "record.json").is_file()]
+    options = [word for word in session.posargs if word not in others]
+    session.run(*BUILD, str(HTML), "-b", "html", *options)
     command = ("python", "-m", "book.publish", "docs/_build/site", str(HTML))
-    session.run(*command, *session.posargs, env={"PYTHONPATH": "docs"})
+    session.run(*command, *others, env={"PYTHONPATH": "docs"})
 
 
 @nox.session
