@@ -12,6 +12,11 @@ nox.options.reuse_existing_virtualenvs = True
 
 HTML = Path("docs/_build/html")
 BUILD = ("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs")
+LAUNCH = Path("examples/scale/runners")  # files that schedulers read
+SCHEMAS = {
+    "--builtin-schema vendor.readthedocs": [".readthedocs.yaml"],
+    "--schemafile tests/scale/jobset.schema.json": LAUNCH.glob("jobset*.yaml"),
+}
 COMPILE = ("python", "-m", "book.compilers.ask")
 
 
@@ -93,10 +98,14 @@ def rounding(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """The code reads as one hand's."""
+    """The code reads as one hand's; scripts and settings are what their tools take."""
     install(session, "lint")
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check", *session.posargs)
+    session.run("actionlint")  # with shellcheck, of each step's commands
+    session.run("shellcheck", ".ci/run", *map(str, LAUNCH.glob("*.s[bh]*")))
+    for schema, files in SCHEMAS.items():
+        session.run("check-jsonschema", *schema.split(), *map(str, files))
 
 
 @nox.session
