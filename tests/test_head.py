@@ -67,7 +67,7 @@ def test_a_card_has_the_title_the_figure_and_the_book():
     figure = '<svg xmlns="x" style="width:9px" viewBox="0 0 200 100"><path/></svg>'
     card = cards.compose("A & b", figure, "The lead.", "The book")
     assert "A &amp; b" in card and "The book" in card and "The lead" not in card
-    assert '<svg x="60" y="144" width="792" height="396" color=' in card
+    assert '<svg x="60" y="140" width="800" height="400" color=' in card
     assert "The lead." in cards.compose("A & b", None, "The lead.", "The book")
 
 

@@ -63,11 +63,11 @@ def compose(title: str, picture: str | None, lead: str, project: str) -> str:
     """The card as SVG: the title, below it the picture or the lead, then the book."""
     from book.draw.svg import HUES  # and with it JAX, which takes long
 
-    lines = wrap(title, 34)[:3]
+    lines = wrap(title, 40)[:3]
     body = "".join(
-        _line(60, 100 + 64 * n, 52, line, "bold") for n, line in enumerate(lines)
+        _line(60, 96 + 60 * n, 48, line, "bold") for n, line in enumerate(lines)
     )
-    top = 80 + 64 * len(lines)
+    top = 80 + 60 * len(lines)
     if picture:
         body += _fitted(picture, 60, top, 1080, 540 - top)
     else:

@@ -42,6 +42,12 @@ def styles(text: str) -> str:
     return _DRAWN_BY_FONT.sub('""', _GLYPHS.sub("", text))
 
 
+def renew(app: Sphinx) -> None:
+    """Let MyST-NB write its stylesheet; it warns where it finds another one."""
+    for path in Path(app.outdir, "_static").glob("mystnb.*.css"):
+        path.unlink()
+
+
 def unread(app: Sphinx, doctree: nodes.document, name: str) -> None:
     """The search does not read what stands in figures."""
     for raw in doctree.findall(nodes.raw):

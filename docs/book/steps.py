@@ -25,6 +25,7 @@ from book.cut import button, downloads
 STEPS = [
     ("config-inited", build.begin),  # one build at a time in a folder
     ("builder-inited", build.guard),  # what fails on a page fails that page
+    ("builder-inited", slim.renew),  # styles come whole again
     ("builder-inited", packed.restore),  # Sphinx reads its index again
     ("builder-inited", fold.replace),  # say in HTML what is folded
     ("env-get-outdated", prepare.run),  # read all pages; run what is not cached
