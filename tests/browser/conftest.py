@@ -52,9 +52,8 @@ def site():
 def chromium():
     """The Chromium of this machine, or one that Playwright has installed."""
     api = pytest.importorskip("playwright.sync_api", reason="nox -s browser has it")
-    found = os.environ.get("CHROMIUM") or next(
-        filter(None, map(shutil.which, NAMES)), None
-    )
+    known = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES)]
+    found = next(filter(None, known), None)
     with api.sync_playwright() as playwright:
         try:
             browser = playwright.chromium.launch(

@@ -119,10 +119,8 @@ def test_axe_finds_nothing(opened, name, scheme):
         "document.querySelectorAll('details').forEach((d) => (d.open = true))"
     )
     found = axe.run(page).response["violations"]
-    said = [
-        (one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found
-    ]
-    assert said == []
+    nodes = {one["id"]: [node["html"] for node in one["nodes"]] for one in found}
+    assert nodes == {}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
