@@ -36,9 +36,9 @@ def pytest(session: nox.Session, *args: str) -> None:
 
 
 @nox.session
-def docs(session: nox.Session) -> None:
+def docs(session: nox.Session, group: str = "docs") -> None:
     """Every page runs here and becomes the site in docs/_build/html."""
-    install(session, "docs")
+    install(session, group)
     session.run(*BUILD, str(HTML), "-b", "html", *session.posargs)
     session.log(f"The book: {(HTML / 'index.html').resolve().as_uri()}")
 
@@ -46,8 +46,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def publish(session: nox.Session) -> None:
     """The site as it is published, with cards: -- -D html_baseurl=https://…/."""
-    install(session, "publish")
-    session.run(*BUILD, str(HTML), "-b", "html", *session.posargs)
+    docs(session, "publish")
 
 
 @nox.session
@@ -121,9 +120,8 @@ def live(session: nox.Session) -> None:
 def new(session: nox.Session) -> None:
     """A page, its program and its exercise, ready to be filled: -- shard_map/name."""
     install(session, "docs")
-    session.run(
-        "python", "-m", "book.new", *session.posargs, env={"PYTHONPATH": "docs"}
-    )
+    command = ("python", "-m", "book.new", *session.posargs)
+    session.run(*command, env={"PYTHONPATH": "docs"})
 
 
 @nox.session
