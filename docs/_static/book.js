@@ -77,6 +77,14 @@ for (const highlighted of blocks) {
   block.append(bar);
 }
 
+// A page's notebook and script are files to keep, whatever a browser could show of them.
+for (const link of document.querySelectorAll(".dropdown-download-buttons a")) {
+  if (/\.(ipynb|py)$/.test(link.getAttribute("href")) && !link.host.includes("colab")) {
+    link.download = "";
+    link.removeAttribute("target");
+  }
+}
+
 // The header's menus open on a click and close on Escape or on a click elsewhere.
 for (const toggle of document.querySelectorAll("[data-bs-toggle='dropdown']")) {
   const menu = toggle.parentElement;
@@ -93,6 +101,18 @@ for (const toggle of document.querySelectorAll("[data-bs-toggle='dropdown']")) {
     show(false);
     toggle.focus();
   });
+}
+
+// The same page with another release of JAX, where the site has one.
+const versions = window.versions;
+const start = document.documentElement.dataset.content_root + versions.root;
+const place = document.querySelector(".place");
+for (const [release, folder] of place ? versions.all : []) {
+  if (release === versions.here) continue;
+  const link = document.createElement("a");
+  link.href = `${start}${folder}${DOCUMENTATION_OPTIONS.pagename}.html`;
+  link.textContent = `JAX ${release}`;
+  place.append(" · with ", link);
 }
 
 // The theme folds the contents while margin notes are in view, also where there are none.

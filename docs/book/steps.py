@@ -12,13 +12,15 @@ from book import (
     questions,
     record,
     refer,
+    reference,
     shelf,
     slim,
     sweep,
+    twin,
     wordings,
 )
 from book.compilers import here
-from book.cut import button
+from book.cut import button, downloads
 
 STEPS = [
     ("config-inited", build.begin),  # one build at a time in a folder
@@ -37,6 +39,7 @@ STEPS = [
     ("env-get-outdated", wordings.again),  # or show how another JAX words a message
     ("doctree-read", button.name),  # code gets the name of its program
     ("doctree-read", refer.refer),  # below an error, the page about it
+    ("doctree-read", reference.lead),  # to JAX's own reference
     ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
     ("env-merge-info", record.merge),  # with -j: from a process that read pages
     ("doctree-resolved", slim.unread),  # the search leaves figures out
@@ -45,9 +48,12 @@ STEPS = [
     ("html-page-context", sweep.note),  # what is written
     ("html-page-context", head.context),  # what it says of itself elsewhere
     ("html-page-context", place.context),  # which page of which chapter this is
+    ("html-page-context", downloads.buttons),  # the page as files to take along
     ("html-page-context", provenance.last_line),  # where outputs are from
     ("html-collect-pages", head.not_found),  # 404.html
     ("build-finished", button.write),  # the programs, beside the pages
+    ("build-finished", downloads.write),  # a page's notebook and script
+    ("build-finished", twin.write),  # and its Markdown with outputs
     ("build-finished", record.write),  # record.json
     ("build-finished", wordings.tell),  # which messages JAX words in a new way
     ("build-finished", packed.write),  # the index of the search, packed
