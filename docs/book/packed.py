@@ -47,7 +47,8 @@ def pack(index: dict) -> str:
         for word, found in table.items():
             found = found if isinstance(found, list) else [found]
             files.setdefault(word, set()).update(found)
-    words = [f"{word} {steps(found, count)}" for word, found in sorted(files.items())]
+    still = sorted(item for item in files.items() if item[1])
+    words = [f"{word} {steps(found, count)}" for word, found in still]
     heads: list[list[str]] = [[] for _ in range(count)]
     for text, places in index["alltitles"].items():
         for file, address in places:
