@@ -20,7 +20,7 @@ from book.pages import Cell, Page, read
 from book.run.types import claims
 
 AXES = ("rows", "inner", "batch", "model", "data", "stage", "expert", "sequence")
-AXES += ("height", "width")
+AXES += ("height", "width", "slice")
 MODULE, FUNCTION = 200, 30  # lines of the engine at most
 PAINTERS = ("book.draw",)  # what is imported from it needs alt
 
@@ -213,7 +213,7 @@ def pictures_have_words(page: Page) -> list[str]:
         for node in ast.walk(ast.parse(cell.source))
         if isinstance(node, ast.ImportFrom) and node.module in PAINTERS
         for alias in node.names
-        if alias.name not in ("chooser", "ledger")  # these are text
+        if alias.name not in ("chooser", "console", "ledger")  # these are text
     }
     for cell in page.cells:
         for call in calls(cell.source):

@@ -82,7 +82,7 @@ def test_the_files_at_the_front_door_are_calm(name):
     assert not found, "\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize(("name", "limit"), [("noxfile.py", 150), ("docs/conf.py", 80)])
+@pytest.mark.parametrize(("name", "limit"), [("noxfile.py", 200), ("docs/conf.py", 80)])
 def test_the_files_that_steer_the_house_are_short(name, limit):
     found = house.at_most((ROOT / name).read_text(encoding="utf-8"), name, limit)
     assert not found, found[0]

@@ -416,6 +416,11 @@ def test_a_figure_is_shown_by_its_words(alone):
             "TracerBoolConversionError: conversion of traced array",
             "TracerBoolConversionError: Attempted boolean",
         ),
+        (
+            "import re\n---\n@re.compile(1, 2, 3)\ndef f(x):\n    pass",
+            "TypeError: positional",
+            "TypeError: compile() takes",
+        ),
     ],
 )
 def test_a_declared_error_is_expected(alone, page, raises, said):

@@ -23,11 +23,13 @@ _TARGET = re.compile(r"\]\(([^()\s]*)\)")
 class Prose:
     """Makes Markdown of the texts of the page at `path`, called `name`.
 
-    `site` is the address of the book's first page, or "".
+    `site` is the address of the book's first page, or "".  Whoever `keeps` links
+    stands beside the pages' own Markdown, which they lead to.
     """
 
-    def __init__(self, name: str, path: Path, site: str = ""):
+    def __init__(self, name: str, path: Path, site: str = "", keeps: bool = False):
         self.path = path
+        self.keeps = keeps
         self.address = site and urljoin(site.rstrip("/") + "/", f"{name}.html")
 
     def markdown(self, text: str) -> str:
@@ -87,7 +89,7 @@ class Prose:
         return text
 
     def _link(self, shown: str, target: str, image: bool) -> str:
-        if re.match(r"[a-z]+:", target):
+        if re.match(r"[a-z]+:", target) or (self.keeps and not image):
             return f"{'!' * image}[{shown}]({target})"
         if image or not self.address:
             return "" if image else shown

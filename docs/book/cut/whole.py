@@ -116,9 +116,9 @@ class Whole:
         if not self.own:
             return {}
         node = self.own[-1].node
-        code = ast.get_source_segment(source, node)
         if raises:
-            return {node: layout.expected(code, node, raises)}
+            return {node: layout.expected(self.own[-1].code, node, raises)}
+        code = ast.get_source_segment(source, node)
         end = source.split("\n")[node.end_lineno - 1].encode()[node.end_col_offset :]
         quiet = end.strip().startswith(b";")
         if shows(node) and not quiet and not is_silent(self.own[-1], self.lessons):

@@ -21,6 +21,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from book.commands import run_by
 from book.imports import NotPython, imported
 from book.pages import Page, Problem
 from book.targets import Hardware
@@ -48,10 +49,13 @@ def key(page: Page, roots: tuple[Path, ...]) -> str:
     for cell in page.cells:
         try:
             files = imported(cell.source, roots, *files)
+            files |= run_by(cell.source, roots)
         except SyntaxError as error:
             at = f" on line {error.lineno}" if error.lineno else ""
             reason = f"is not Python{at}: {error.msg}"
             raise Problem(page.name, reason, cell.line, cell.number) from None
+        except LookupError as error:
+            raise Problem(page.name, str(error), cell.line, cell.number) from None
         except NotPython as error:
             raise Problem(
                 page.name, f"what it imports cannot be read: {error}"
