@@ -158,8 +158,6 @@ def live(session: nox.Session) -> None:
 def play(session: nox.Session) -> None:
     """The site on this machine's own devices: lessons are edited and run in place."""
     install(session, "play")
-    if not Path(HTML, "index.ipynb").exists():
-        session.run(*BUILD, str(HTML), "-b", "html")
     served = ("python", "-m", "book.play", str(HTML), *session.posargs)
     session.run(*served, env={"PYTHONPATH": "docs"})
 
