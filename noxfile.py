@@ -12,6 +12,11 @@ nox.options.reuse_existing_virtualenvs = True
 
 HTML = Path("docs/_build/html")
 BUILD = ("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs")
+LAUNCH = Path("examples/scale/runners")  # files that schedulers read
+SCHEMAS = {
+    "--builtin-schema vendor.readthedocs": [".readthedocs.yaml"],
+    "--schemafile tests/scale/jobset.schema.json": LAUNCH.glob("jobset*.yaml"),
+}
 COMPILE = ("python", "-m", "book.compilers.ask")
 
 
@@ -93,10 +98,14 @@ def rounding(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """The code reads as one hand's."""
+    """The code reads as one hand's; scripts and settings are what their tools take."""
     install(session, "lint")
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check", *session.posargs)
+    session.run("actionlint")  # with shellcheck, of each step's commands
+    session.run("shellcheck", ".ci/run", *map(str, LAUNCH.glob("*.s[bh]*")))
+    for schema, files in SCHEMAS.items():
+        session.run("check-jsonschema", *schema.split(), *map(str, files))
 
 
 @nox.session
@@ -117,10 +126,13 @@ def messages(session: nox.Session) -> None:
 
 @nox.session
 def site(session: nox.Session) -> None:
-    """One site of this build and of those of other JAX releases: -- [HTML...]."""
-    docs(session)
+    """What is published, other builds too: -- [HTML...] [-D html_baseurl=https://…/]."""
+    install(session, "publish")
+    others = [word for word in session.posargs if Path(word, "record.json").is_file()]
+    options = [word for word in session.posargs if word not in others]
+    session.run(*BUILD, str(HTML), "-b", "html", *options)
     command = ("python", "-m", "book.publish", "docs/_build/site", str(HTML))
-    session.run(*command, *session.posargs, env={"PYTHONPATH": "docs"})
+    session.run(*command, *others, env={"PYTHONPATH": "docs"})
 
 
 @nox.session
@@ -131,6 +143,16 @@ def live(session: nox.Session) -> None:
     watch = ("--watch", "examples")
     watched = (*ignore, *watch, *BUILD[3:], str(HTML), *session.posargs)
     session.run("sphinx-autobuild", *watched)
+
+
+@nox.session
+def play(session: nox.Session) -> None:
+    """The site on this machine's own devices: lessons are edited and run in place."""
+    install(session, "play")
+    if not Path(HTML, "index.ipynb").exists():
+        session.run(*BUILD, str(HTML), "-b", "html")
+    served = ("python", "-m", "book.play", str(HTML), *session.posargs)
+    session.run(*served, env={"PYTHONPATH": "docs"})
 
 
 @nox.session
@@ -155,7 +177,8 @@ def lock(session: nox.Session) -> None:
     session.install("uv>=0.8")
     universal = ("--universal", "--python-version", "3.11", "--generate-hashes")
     plain = ("--no-header", "--no-annotate", "--quiet")
-    for group in ("docs", "test", "lint", "compile", "compile_gpu"):
+    groups = ("docs", "publish", "play", "test", "lint", "compile", "compile_gpu")
+    for group in groups:
         goal = ("--group", group, "--output-file", f"requirements/{group}.txt")
         source = () if group == "lint" else ("pyproject.toml",)
         command = ("uv", "pip", "compile", *source, *universal, *plain, *goal)

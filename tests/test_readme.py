@@ -13,7 +13,7 @@ import yaml
 
 from book.draw import strip
 from book.draw.svg import WIDTH
-from book.targets import Target, environment
+from book.targets import Target, choose, environment, load
 from examples.spine import by_shard_map, table
 
 MESH = jax.make_mesh((8,), ("rows",))
@@ -128,6 +128,15 @@ def test_the_workflow_asks_for_no_more_than_it_needs():
     used = [step["uses"] for step in steps if "uses" in step]
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+", action) for action in used)
     assert not any("${{" in step.get("run", "") for step in steps)
+
+
+def test_the_workflow_offers_targets_that_there_are():
+    workflow = yaml.safe_load((ROOT / WORKFLOW).read_text(encoding="utf-8"))
+    offered = workflow[True]["workflow_dispatch"]["inputs"]["target"]  # YAML's "on"
+    assert offered["default"] in offered["options"]
+    known = load(ROOT / "docs" / "targets.toml")
+    for name in offered["options"]:
+        assert choose(known, name).name == name
 
 
 def test_the_workflow_and_the_readme_name_the_same_oldest_python():

@@ -17,18 +17,25 @@ WORDS, LINES = 200, 20  # that one reads in a minute: of prose, and of code
 
 
 class Chapter(SphinxDirective):
-    """`{chapter}`: the titles of the pages of the chapter, with their minutes."""
+    """`{chapter}`: titles and minutes of the chapter's pages, or of those named."""
 
+    has_content = True
     app: Sphinx
 
     def run(self) -> list[nodes.Node]:
         """Write a list of links and let the page's own parser read it."""
         pages = {page.name: page for page in self.app.book.pages()}
-        here = pages[self.env.docname].toctree
-        lines = [f"1. [](/{n}.md), {minutes(pages[n])} min" for n in here if n in pages]
-        if not lines:
-            raise self.error("{chapter}: this page has no table of contents")
-        return self.parse_text_to_nodes("\n".join(lines), offset=self.content_offset)
+        named = [*self.content] or pages[self.env.docname].toctree
+        if not named or not set(named) <= set(pages):
+            raise self.error(f"{{chapter}}: {named} are not all pages of the book")
+        return self.parse_text_to_nodes(
+            "\n".join(map(listed, map(pages.get, named))), offset=self.content_offset
+        )
+
+
+def listed(page: Page) -> str:
+    """A line of a numbered list, which leads to the page."""
+    return f"1. [](/{page.name}.md), {minutes(page)}\N{NO-BREAK SPACE}min"
 
 
 def minutes(page: Page) -> int:
@@ -40,10 +47,11 @@ def minutes(page: Page) -> int:
 
 
 def told(pages: list[Page], root: str) -> dict[str, dict]:
-    """What each page says of its place, by its name; `root` is no chapter."""
+    """What each page says of its place, by its name; the front page says none."""
     known = {page.name: page for page in pages}
-    found = {page.name: {"minutes": minutes(page)} for page in pages}
-    for chapter in (page for page in pages if page.name != root):
+    here = [page for page in pages if page.name != root]
+    found = {page.name: {"minutes": minutes(page)} for page in here}
+    for chapter in here:
         inside = [name for name in chapter.toctree if name in known]
         if inside:
             found[chapter.name] |= {"pages": len(inside)}

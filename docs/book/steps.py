@@ -3,6 +3,8 @@
 from book import (
     build,
     fold,
+    head,
+    packed,
     place,
     prepare,
     private,
@@ -23,6 +25,8 @@ from book.cut import button, downloads
 STEPS = [
     ("config-inited", build.begin),  # one build at a time in a folder
     ("builder-inited", build.guard),  # what fails on a page fails that page
+    ("builder-inited", slim.renew),  # styles come whole again
+    ("builder-inited", packed.restore),  # Sphinx reads its index again
     ("builder-inited", fold.replace),  # say in HTML what is folded
     ("env-get-outdated", prepare.run),  # read all pages; run what is not cached
     ("env-get-outdated", prepare.cut),  # the program of every lesson and listing
@@ -42,14 +46,17 @@ STEPS = [
     ("env-updated", place.shorten),  # the sidebar has short titles
     ("env-updated", provenance.changed),  # write pages with another last line
     ("html-page-context", sweep.note),  # what is written
+    ("html-page-context", head.context),  # what it says of itself elsewhere
     ("html-page-context", place.context),  # which page of which chapter this is
     ("html-page-context", downloads.buttons),  # the page as files to take along
     ("html-page-context", provenance.last_line),  # where outputs are from
+    ("html-collect-pages", head.not_found),  # 404.html
     ("build-finished", button.write),  # the programs, beside the pages
     ("build-finished", downloads.write),  # a page's notebook and script
     ("build-finished", twin.write),  # and its Markdown with outputs
     ("build-finished", record.write),  # record.json
     ("build-finished", wordings.tell),  # which messages JAX words in a new way
+    ("build-finished", packed.write),  # the index of the search, packed
     ("build-finished", slim.slim),  # the theme's files, without what is not used
     ("build-finished", sweep.sweep),  # nothing stays of pages that are gone
     ("build-finished", private.check),  # nor of this machine
