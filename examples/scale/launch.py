@@ -42,7 +42,7 @@ def environment(index, count, port, devices):
     found["JAX_COORDINATOR_BIND_ADDRESS"] = f"127.0.0.1:{port}"  # not the network
     if devices:
         found |= {"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": str(devices)}
-    return os.environ | found | {"PYTHONUNBUFFERED": "1"}
+    return os.environ | found
 
 
 class Worker:
@@ -68,9 +68,8 @@ class Worker:
         """Show each line behind the number of the process."""
         try:
             for line in pipe:
-                if not line.startswith("[Gloo] Rank"):  # says who has connected
-                    out.write(f"[{self.index}] {line.rstrip()}\n")
-                    out.flush()
+                out.write(f"[{self.index}] {line.rstrip()}\n")
+                out.flush()
         except OSError:  # nobody reads any more
             self.ended.put((self, -signal.SIGPIPE))
 
@@ -113,7 +112,7 @@ def launch(count, command, devices=0, limit=600, abort=True):
     ended, workers, held = queue.Queue(), [], socket.socket()
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     held.bind(("127.0.0.1", 0))  # keeps the port for the coordinator, who shares it
-    run = [__file__, "--inside", *command] if abort else command
+    run = [__file__, "--abort" if abort else "--patient", *command]
     try:
         for index in range(count):
             env = environment(index, count, held.getsockname()[1], devices)
@@ -130,12 +129,15 @@ def launch(count, command, devices=0, limit=600, abort=True):
     return status
 
 
-def inside(command):
-    """Run a program as `python` does, but leave at once when it fails.
+def inside(command, abort):
+    """Run a program as `python` does, but show each line that it prints at once.
 
-    Python would let JAX wait until all other processes want to leave, too.
+    What C++ prints is dropped: Gloo tells about connections in the middle of lines.
+    abort: leave at once when it fails; JAX would wait until all others leave, too.
     """
     threading.Thread(target=leave_with_the_launcher, daemon=True).start()
+    sys.stdout = sys.__stdout__ = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     module = command[0] == "-m"
     sys.argv = command[module:]
     sys.path[0] = os.getcwd() if module else os.path.dirname(command[0])
@@ -159,6 +161,8 @@ def inside(command):
         status = 1
     else:
         return
+    if not abort:
+        sys.exit(status)
     sys.stdout.flush()
     os._exit(status)
 
@@ -194,4 +198,7 @@ def main():
 
 
 if __name__ == "__main__":
-    inside(sys.argv[2:]) if sys.argv[1:2] == ["--inside"] else main()
+    if sys.argv[1:2] in (["--abort"], ["--patient"]):
+        inside(sys.argv[2:], sys.argv[1] == "--abort")
+    else:
+        main()

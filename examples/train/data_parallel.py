@@ -49,12 +49,16 @@ def retrain(steps, step, specs=REPLICATED, rows=ROWS, blocks=BLOCKS):
 
     specs: of the parameters, which the optimizer state follows; rows: of the batch.
     """
-    params, key = jax.device_put(init(0, blocks), specs), jax.random.key(1)
+
+    @jax.jit(out_shardings=rows)  # not device_put, which takes no keys to other hosts
+    def draw(number):
+        return jax.random.split(jax.random.fold_in(jax.random.key(1), number), 64)
+
+    params = jax.device_put(init(0, blocks), specs)
     state, found = optimizer.init(params), []
     for number in range(steps):
-        keys = jax.random.split(jax.random.fold_in(key, number), 64)
-        given = jax.device_put((batch(number), keys), rows)
-        params, state, mean_loss = step(params, state, *given)
+        tokens = jax.device_put(batch(number), rows)
+        params, state, mean_loss = step(params, state, tokens, draw(number))
         found.append((float(mean_loss), jax.device_get(params)))
     return found
 

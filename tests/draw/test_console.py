@@ -9,6 +9,7 @@ from book.draw import console
 
 SAYS = {
     "order.py": "print('[1] b', '[0] a', '[1] c', 'end', sep='\\n')",
+    "twice.py": "print('[0] a', '[0] a', '[0] b', sep='\\n')",
     "fails.py": "raise SystemExit(3)",
     "raises.py": "print('    kept')\nimport here\n",
     "env.py": "import os\nprint(sorted(n for n in os.environ if n.startswith('JAX_')))",
@@ -45,6 +46,8 @@ def test_lines_can_keep_the_order_in_which_they_came():
 
 def test_the_lines_between_those_chosen_become_an_ellipsis():
     assert console("python order.py", only="a|end").text == "[0] a\n…\nend"
+    assert console("python twice.py", only="a").text == "[0] a\n…"
+    assert console("python twice.py").text == "[0] a\n[0] a\n[0] b"
 
 
 def test_another_status_than_expected_is_an_error():

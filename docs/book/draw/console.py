@@ -48,8 +48,8 @@ class Console:
 def console(command, *, status=0, only="", arrived=False, seconds=120, folder=None):
     """Run `command`, of which every program is found in examples/ by its name.
 
-    status: that it must exit with.  only: a regular expression of the lines to show;
-    others become an ellipsis.  arrived: lines are shown in the order in which they came
+    status: that it must exit with.  only: a regular expression of the lines to show,
+    each once; others become an ellipsis.  arrived: in the order in which lines came,
     and not in that of the processes that wrote them, as `[0] ` in front says.  folder:
     where it runs, for commands that leave files to the next; a new one otherwise.
     Raises `AssertionError` for another status, `TimeoutError` after `seconds`.
@@ -110,6 +110,8 @@ def _chosen(lines, only):
     """Return the lines that match, with an ellipsis for those between."""
     found = []
     for line in lines:
+        if only and line in found:
+            continue
         if re.search(only, line):
             found.append(line)
         elif found[-1:] != ["…"]:
