@@ -97,6 +97,15 @@ def rounding(session: nox.Session) -> None:
 
 
 @nox.session
+def browser(session: nox.Session) -> None:
+    """The built site in a real Chromium: copying, searching, axe, print, phone."""
+    install(session, "browser")
+    session.run(
+        "python", "-m", "pytest", "-n", "auto", "tests/browser", *session.posargs
+    )
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """The code reads as one hand's; scripts and settings are what their tools take."""
     install(session, "lint")
@@ -149,8 +158,6 @@ def live(session: nox.Session) -> None:
 def play(session: nox.Session) -> None:
     """The site on this machine's own devices: lessons are edited and run in place."""
     install(session, "play")
-    if not Path(HTML, "index.ipynb").exists():
-        session.run(*BUILD, str(HTML), "-b", "html")
     served = ("python", "-m", "book.play", str(HTML), *session.posargs)
     session.run(*served, env={"PYTHONPATH": "docs"})
 
@@ -177,8 +184,7 @@ def lock(session: nox.Session) -> None:
     session.install("uv>=0.8")
     universal = ("--universal", "--python-version", "3.11", "--generate-hashes")
     plain = ("--no-header", "--no-annotate", "--quiet")
-    groups = ("docs", "publish", "play", "test", "lint", "compile", "compile_gpu")
-    for group in groups:
+    for group in [path.stem for path in Path("requirements").glob("*.txt")]:
         goal = ("--group", group, "--output-file", f"requirements/{group}.txt")
         source = () if group == "lint" else ("pyproject.toml",)
         command = ("uv", "pip", "compile", *source, *universal, *plain, *goal)

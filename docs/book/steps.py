@@ -4,6 +4,7 @@ from book import (
     build,
     fold,
     head,
+    mistakes,
     packed,
     place,
     prepare,
@@ -39,6 +40,7 @@ STEPS = [
     ("env-get-outdated", wordings.again),  # or show how another JAX words a message
     ("doctree-read", button.name),  # code gets the name of its program
     ("doctree-read", refer.refer),  # below an error, the page about it
+    ("doctree-read", mistakes.show),  # below an exercise, what its check recognizes
     ("doctree-read", reference.lead),  # to JAX's own reference
     ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
     ("env-merge-info", record.merge),  # with -j: from a process that read pages

@@ -49,7 +49,8 @@ def check(losses):
         return found
 
     specs = (P(None, "model"), P())
-    with jax.set_mesh(jax.make_mesh((8,), ("model",))):
+    mesh = jax.make_mesh((8,), ("model",))
+    with jax.default_matmul_precision("highest"), jax.set_mesh(mesh):
         given = jax.device_put((logits, targets), specs)
         mapped = jax.jit(jax.shard_map(body, in_specs=specs, out_specs=P()))
         try:

@@ -70,8 +70,12 @@ def code(cells):
 
 def test_lessons_come_in_order_and_checks_stay_behind(taken):
     cells, script, wrong = taken(
-        "x = 1", ":check:\nassert x == 1", ":tags: [remove-input]\n3", "x + 1"
+        "x = 1",
+        ":check:\nassert x == 1",
+        ":tags: [remove-input]\ndict(alt='Two.')",
+        "x + 1",
     )
+    assert "*A figure on the site: Two.*" in [cell.source for cell in cells]
     assert wrong == []
     assert [*code(cells)] == ["verified-on", "cell1", "cell4"]
     assert code(cells)["cell4"] == "x + 1"
@@ -142,6 +146,7 @@ def test_text_is_plain_markdown(taken):
     assert "The shard and `x[0]`, above, [JAX](https://x.y/z)." in text
     assert "**In short**\n\n- One line about `[a](b.md)`." in text
     assert "<summary>One answer</summary>\n\n```python\ndef double(x):" in text
+    assert "*A table on the site.*" in text
     assert "compiled" not in text and "{" not in text and ":::" not in text
 
 

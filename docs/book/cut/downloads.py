@@ -6,6 +6,7 @@ JAX is installed; the tests run every one.
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ import nbformat
 from nbformat import v4
 from sphinx.application import Sphinx
 
+from book import imports
 from book.build import PageState
 from book.cut.notebook import Step, head, packages
 from book.cut.prose import Prose
@@ -37,10 +39,18 @@ def cells(
         found.append(f"From [One Function, Many Devices]({prose.address}).")
     for piece in page.pieces():
         if isinstance(piece, Cell):
-            found += steps.get(piece.number, [])
+            found += steps.get(piece.number, []) or figures(piece)
         elif text := prose.markdown(piece[1]):
             found.append(text)
     return found
+
+
+def figures(cell: Cell) -> list[str]:
+    """The words of the figures that a cell draws, which only the site shows."""
+    nodes = () if cell.check else ast.walk(imports.parsed(cell.source))
+    named = (one for one in nodes if isinstance(one, ast.keyword) and one.arg == "alt")
+    said = (one.value.value for one in named if isinstance(one.value, ast.Constant))
+    return [f"*A figure on the site: {text}*" for text in said]
 
 
 def notebook(made: list[str | Step]) -> str:
@@ -48,13 +58,17 @@ def notebook(made: list[str | Step]) -> str:
     nodes = []
     for number, one in enumerate(made):
         if isinstance(one, str):
-            nodes.append(v4.new_markdown_cell(one, id=f"text{number}"))
+            node = {"cell_type": "markdown", "id": f"text{number}", "source": one}
+            nodes.append(node | {"metadata": {}})
         elif one.notebook:
+            node = {"cell_type": "code", "id": one.id, "source": one.notebook}
             tags = {"tags": ["raises-exception"]} if one.raises else {}
-            nodes.append(v4.new_code_cell(one.notebook, id=one.id, metadata=tags))
+            node |= {"metadata": tags, "outputs": [], "execution_count": None}
+            nodes.append(node)
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    whole = v4.new_notebook(cells=nodes, metadata={"kernelspec": spec})
-    return nbformat.writes(whole) + "\n"
+    whole = {"cells": nodes, "metadata": {"kernelspec": spec}}
+    whole |= {"nbformat": 4, "nbformat_minor": 5}
+    return v4.writes_json(nbformat.from_dict(whole)) + "\n"  # tests validate it
 
 
 def script(made: list[str | Step]) -> str:

@@ -16,6 +16,7 @@ _OPENS = re.compile(r"\s*(?P<marks>:{3,}|`{3,}|~{3,})(\{(?P<name>[\w-]+)\})?\s*(
 _SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 _ROLE = re.compile(r"\{(?:term|kbd)\}`(?P<text>[^`<]+?)\s*(?:<[^`>]*>)?`")
 _KEEPS = {"admonition", "container", "dropdown", "literalinclude"}
+_TABLES = {"compiled", "messages", "questions", "record"}
 _TARGET = re.compile(r"\]\(([^()\s]*)\)")
 
 
@@ -58,7 +59,7 @@ class Prose:
         while body and (option := re.fullmatch(r":([\w-]+):\s*(.*)", body[0])):
             options[option[1]], body = option[2], body[1:]
         if name not in _KEEPS:
-            return ""
+            return "*A table on the site.*" if name in _TABLES else ""
         if name == "literalinclude":
             return self._listing(argument, options.get("pyobject"))
         inner = self._lines(body).strip()

@@ -86,6 +86,8 @@ class Play(ServerApp):
 
 def main(site: str, *options: str) -> None:
     """Serve the folder `site` until Ctrl-C; `options` are those of Jupyter's server."""
+    if not Path(site, "index.html").is_file():
+        sys.exit(f"{site} has no site; `nox -s docs` builds it")
     os.environ["PYTHONPATH"] = str(OWN.parents[2])  # lessons import from examples/
     with tempfile.TemporaryDirectory(prefix="book-play-") as empty:
         told = {
