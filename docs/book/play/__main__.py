@@ -97,6 +97,7 @@ def main(site: str, *options: str) -> None:
             "ServerApp.default_url": "/book/index.html",
             "ServerApp.jpserver_extensions": "{}",
             "ServerApp.terminals_enabled": False,
+            "ServerApp.answer_yes": True,  # one Ctrl-C is enough
             "ServerApp.log_level": "WARN",
         }
         arguments = [f"--{name}={value}" for name, value in told.items()]
