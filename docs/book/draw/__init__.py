@@ -5,6 +5,7 @@ from book.draw.claims import chooser, ledger
 from book.draw.console import console
 from book.draw.moves import before_after, steps
 from book.draw.plots import lines
+from book.draw.spans import spans
 
 __all__ = [
     "before_after",
@@ -13,6 +14,7 @@ __all__ = [
     "ledger",
     "lines",
     "shards",
+    "spans",
     "steps",
     "strip",
 ]

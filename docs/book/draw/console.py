@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from book.commands import files
@@ -45,15 +45,16 @@ class Console:
         return f"````console\n{self!r}\n````"
 
 
-def console(command, *, status=0, only="", arrived=False, seconds=120):
+def console(command, *, status=0, only="", arrived=False, seconds=120, folder=None):
     """Run `command`, of which every program is found in examples/ by its name.
 
     status: that it must exit with.  only: a regular expression of the lines to show,
     each once; others become an ellipsis.  arrived: in the order in which lines came,
-    and not in that of the processes that wrote them, as `[0] ` in front says.
+    and not in that of the processes that wrote them, as `[0] ` in front says.  folder:
+    where it runs, for commands that leave files to the next; a new one otherwise.
     Raises `AssertionError` for another status, `TimeoutError` after `seconds`.
     """
-    said, found = _run(command, seconds)
+    said, found = _run(command, seconds, folder)
     if found != status:
         raise AssertionError(f"`{command}` exits with {found}, not {status}:\n{said}")
     lines = [parted(line) for line in said.splitlines()]
@@ -68,12 +69,12 @@ def parted(line):
     return number, line[len(number) :]
 
 
-def _run(command, seconds):
+def _run(command, seconds, kept):
     """Return what a command wrote, and its exit status."""
     words = shlex.split(command)
     words[0] = {"python": sys.executable}.get(words[0], words[0])
     env = {k: v for k, v in os.environ.items() if not STEERS.match(k)}
-    with tempfile.TemporaryDirectory() as folder:
+    with nullcontext(kept) if kept else tempfile.TemporaryDirectory() as folder:
         for name, path in files(command, [*map(Path, filter(None, sys.path))]).items():
             shutil.copy(path, Path(folder, name))
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
@@ -89,7 +90,7 @@ def _run(command, seconds):
                     process.wait(10)
                 with suppress(OSError):
                     os.killpg(process.pid, signal.SIGKILL)
-    return said.replace(folder, "."), process.returncode
+    return said.replace(str(folder), "."), process.returncode
 
 
 def _told(lines):
