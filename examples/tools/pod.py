@@ -3,7 +3,7 @@
 Bytes, memory and groups of chips are the compiler's. Seconds are a model: bytes over
 the bandwidth of the torus axes on which a group of chips lies, one after another.
 
-Run it: `python -m examples.scale.pod_figures`
+Run it: `python -m examples.tools.pod`
 """
 
 import json
@@ -22,7 +22,7 @@ TWO_RINGS = {(64, 16), (512, 32), (4096, 256), (8960, 560)}  # chips, and of a g
 
 def said():
     """Return the compiler's facts, by name and number of chips."""
-    path = Path(__file__).with_name("weak_scaling.compiled.json")
+    path = Path(__file__).parents[1] / "scale/weak_scaling.compiled.json"
     found = json.loads(path.read_text(encoding="utf-8"))["tpu"]
     return {
         name: {facts["devices"]: facts for facts in found[way].values()}
