@@ -1,6 +1,6 @@
 """Train, save as you go, and go on after a stop, on any number of processes.
 
-Run it: `python checkpoint.py run`, or `python launch.py 2 checkpoint.py run`
+Run it: `python checkpoint.py run`, or `python launch.py 2 checkpoint.py run --join`
 """
 
 import os
@@ -45,7 +45,7 @@ def train_step(state):
 
 def main():
     """Train from the newest checkpoint on, or from the beginning."""
-    if "JAX_COORDINATOR_ADDRESS" in os.environ:
+    if "--join" in sys.argv:
         jax.distributed.initialize()
     jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
     folder = os.path.abspath(sys.argv[1] if sys.argv[1:] else "run")

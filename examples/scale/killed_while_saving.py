@@ -1,6 +1,6 @@
 """Run a program that trains, and kill process 1 as step 10 is saved.
 
-Run it: `python launch.py 2 killed_while_saving.py checkpoint.py FOLDER`
+Run it: `python launch.py 2 killed_while_saving.py checkpoint.py run --join`
 """
 
 import os
