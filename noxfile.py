@@ -12,6 +12,11 @@ nox.options.reuse_existing_virtualenvs = True
 
 HTML = Path("docs/_build/html")
 BUILD = ("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs")
+LAUNCH = Path("examples/scale/runners")  # files that schedulers read
+SCHEMAS = {
+    "--builtin-schema vendor.readthedocs": [".readthedocs.yaml"],
+    "--schemafile tests/scale/jobset.schema.json": LAUNCH.glob("jobset*.yaml"),
+}
 COMPILE = ("python", "-m", "book.compilers.ask")
 
 
@@ -77,11 +82,39 @@ def compile_gpu(session: nox.Session) -> None:
 
 
 @nox.session
+def rounding(session: nox.Session) -> None:
+    """Pages hold where products round as on a TPU or a GPU: -- [PAGE, as vmap/axes]."""
+    install(session, "docs")
+    made = "docs/_build/rounding"
+    quiet = [*BUILD[2:], "-q", "-b", "dummy", "-d", f"{made}/doctrees"]
+    if session.posargs:  # what these link to is left out, and is no concern here
+        pages = ",".join(f"{page}.md" for page in ("index", *session.posargs))
+        quiet += ["-D", f"include_patterns={pages}", "-d", f"{made}/some"]
+        quiet += ["-D", "suppress_warnings=mystnb.nbcell,toc,ref,myst"]
+    for target in "bfloat16", "tf32":
+        how = ("-D", f"book_target={target}", f"{made}/{target}")
+        session.run(BUILD[0], *quiet, *how)
+
+
+@nox.session
+def browser(session: nox.Session) -> None:
+    """The built site in a real Chromium: copying, searching, axe, print, phone."""
+    install(session, "browser")
+    session.run(
+        "python", "-m", "pytest", "-n", "auto", "tests/browser", *session.posargs
+    )
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
-    """The code reads as one hand's."""
+    """The code reads as one hand's; scripts and settings are what their tools take."""
     install(session, "lint")
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check", *session.posargs)
+    session.run("actionlint")  # with shellcheck, of each step's commands
+    session.run("shellcheck", ".ci/run", *map(str, LAUNCH.glob("*.s[bh]*")))
+    for schema, files in SCHEMAS.items():
+        session.run("check-jsonschema", *schema.split(), *map(str, files))
 
 
 @nox.session
@@ -101,6 +134,17 @@ def messages(session: nox.Session) -> None:
 
 
 @nox.session
+def site(session: nox.Session) -> None:
+    """What is published, other builds too: -- [HTML...] [-D html_baseurl=https://…/]."""
+    install(session, "publish")
+    others = [word for word in session.posargs if Path(word, "record.json").is_file()]
+    options = [word for word in session.posargs if word not in others]
+    session.run(*BUILD, str(HTML), "-b", "html", *options)
+    command = ("python", "-m", "book.publish", "docs/_build/site", str(HTML))
+    session.run(*command, *others, env={"PYTHONPATH": "docs"})
+
+
+@nox.session
 def live(session: nox.Session) -> None:
     """The site, rebuilt and reloaded at every save."""
     install(session, "docs")
@@ -108,6 +152,14 @@ def live(session: nox.Session) -> None:
     watch = ("--watch", "examples")
     watched = (*ignore, *watch, *BUILD[3:], str(HTML), *session.posargs)
     session.run("sphinx-autobuild", *watched)
+
+
+@nox.session
+def play(session: nox.Session) -> None:
+    """The site on this machine's own devices: lessons are edited and run in place."""
+    install(session, "play")
+    served = ("python", "-m", "book.play", str(HTML), *session.posargs)
+    session.run(*served, env={"PYTHONPATH": "docs"})
 
 
 @nox.session
@@ -132,7 +184,7 @@ def lock(session: nox.Session) -> None:
     session.install("uv>=0.8")
     universal = ("--universal", "--python-version", "3.11", "--generate-hashes")
     plain = ("--no-header", "--no-annotate", "--quiet")
-    for group in ("docs", "test", "lint", "compile", "compile_gpu"):
+    for group in [path.stem for path in Path("requirements").glob("*.txt")]:
         goal = ("--group", group, "--output-file", f"requirements/{group}.txt")
         source = () if group == "lint" else ("pyproject.toml",)
         command = ("uv", "pip", "compile", *source, *universal, *plain, *goal)

@@ -38,6 +38,10 @@ highlight_language = "python"
 # buttons that lead to the repository and to its issues; without it there are none.
 repository = ""
 
+# Where the site is published, such as https://someone.github.io/book/: the one place
+# for canonical addresses, pictures in shared links, and the links of 404.html.
+html_baseurl = ""
+
 html_theme = "sphinx_book_theme"
 html_theme_options = {
     "repository_url": repository,
@@ -54,11 +58,11 @@ html_theme_options = {
 }
 html_context = {"default_mode": "auto"}
 html_title = project
-html_favicon = "_static/favicon.svg"
+html_favicon = "_static/logo.svg"
 templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["book.css"]
-html_js_files = [("book.js", {"defer": "defer"})]
+html_js_files = [(name, {"defer": "defer"}) for name in ("versions.js", "book.js")]
 html_use_index = False  # nothing leads to an index; the search finds more
 html_copy_source = True  # the download menu offers each page's Markdown
 html_show_sphinx = False

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from book.cut.launch import Launcher
 from book.probe import Probe
 from book.targets import load
 
@@ -180,3 +181,10 @@ def book(tmp_path: Path) -> Book:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Book:
     """An empty book for all tests of a module."""
     return Book(tmp_path_factory.mktemp("book"))
+
+
+@pytest.fixture(scope="session")
+def launcher(pytestconfig):
+    """A Python that has imported JAX, to fork programs from."""
+    with Launcher(pytestconfig.target, REAL / "docs" / "_build" / "xla") as kept:
+        yield kept

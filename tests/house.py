@@ -20,8 +20,9 @@ from book.pages import Cell, Page, read
 from book.run.types import claims
 
 AXES = ("rows", "inner", "batch", "model", "data", "stage", "expert", "sequence")
-AXES += ("height", "width")
+AXES += ("height", "width", "slice", "fsdp")
 MODULE, FUNCTION = 200, 30  # lines of the engine at most
+SHORT = 26  # characters that fit on a line of the sidebar
 PAINTERS = ("book.draw",)  # what is imported from it needs alt
 
 BANNED = re.compile(
@@ -213,7 +214,7 @@ def pictures_have_words(page: Page) -> list[str]:
         for node in ast.walk(ast.parse(cell.source))
         if isinstance(node, ast.ImportFrom) and node.module in PAINTERS
         for alias in node.names
-        if alias.name not in ("chooser", "ledger")  # these are text
+        if alias.name not in ("chooser", "console", "ledger")  # these are text
     }
     for cell in page.cells:
         for call in calls(cell.source):
@@ -281,7 +282,18 @@ def page_is_written(page: Page) -> list[str]:
     return [at(page, n, "a TODO is left") for n, line in lines if "TODO" in line]
 
 
+def it_has_a_short_title(page: Page) -> list[str]:
+    """The sidebar says two to four words on one line."""
+    if not page.short:
+        return [at(page, 1, "no `short` in its front matter for the sidebar")]
+    if len(page.short) > SHORT:
+        what = f"`short: {page.short}` has {len(page.short)} characters"
+        return [at(page, 1, f"{what}; {SHORT} is the most")]
+    return []
+
+
 PAGE_RULES = (
+    it_has_a_short_title,
     no_typed_outputs,
     pictures_have_words,
     page_axes,
@@ -409,7 +421,20 @@ def pages_are_reachable(book: Book) -> list[str]:
     ]
 
 
-BOOK_RULES = (programs_are_shown, pages_are_reachable)
+def short_titles_are_unique(book: Book) -> list[str]:
+    """In a chapter no two pages have the same short title."""
+    found = []
+    for chapter in map(book.page, book.page_names):
+        seen: dict[str, str] = {}
+        for name in (n for n in chapter.toctree if n in book.page_names):
+            page = book.page(name)
+            short = (page.short or page.title).casefold()
+            if seen.setdefault(short, name) != name:
+                found.append(at(page, 1, f"{seen[short]} is called {short!r} too"))
+    return found
+
+
+BOOK_RULES = (programs_are_shown, pages_are_reachable, short_titles_are_unique)
 
 
 # ---- rules for files -------------------------------------------------------------

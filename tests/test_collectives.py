@@ -2,6 +2,7 @@
 
 from functools import cache, partial
 from itertools import permutations
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -14,6 +15,7 @@ from jax.sharding import NamedSharding
 from examples.collectives import all_gather, psum, psum_scatter
 from examples.collectives.blocks import blocks_of, in_groups
 from examples.pmap.collectives import BOTH_WAYS
+from examples.scale.how_long import said
 from examples.tools.traffic import sends
 
 GRIDS = {
@@ -237,3 +239,11 @@ def test_a_pmap_means_the_same(name):
     }
     blocks = [*whole_numbers(8, 8)]
     same(references[name](blocks), BOTH_WAYS[name][1](blocks))
+
+
+@pytest.mark.parametrize(
+    "name", ["psum", "psum_scatter", "all_gather", "all_to_all", "ppermute"]
+)
+def test_a_page_says_the_seconds_that_the_published_figures_give(name):
+    page = (Path(__file__).parents[1] / f"docs/collectives/{name}.md").read_text()
+    assert said(name) in page

@@ -87,11 +87,15 @@ def test_the_line_for_the_toctree_is_said_with_its_place(empty):
     assert "\nshard_map/varying\n" in done.stdout
 
 
-def test_a_new_chapter_gets_a_toctree_of_its_own(empty):
+def test_a_new_chapter_gets_a_first_page_with_its_contents(empty):
     said = place(empty / "docs", "errors/replication")
-    assert said.endswith(
-        "```{toctree}\n:hidden:\n:caption: errors\n\nerrors/replication\n```"
+    assert said.startswith(
+        "docs/index.md wants in its toctree the line\n\nerrors/index"
     )
+    assert said.endswith(
+        "```{chapter}\n```\n\n```{toctree}\n:hidden:\n\nreplication\n```"
+    )
+    assert "---\nbook:\n  short: errors\n---\n\n# TODO" in said
 
 
 def test_a_chapter_with_contents_of_its_own_keeps_its_pages_there(empty):

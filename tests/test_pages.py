@@ -236,7 +236,7 @@ INSTEAD = "would not run"
         ("budget: 30", "budget: true", 6, "a positive number"),
         ("  kind: concept\n", "", 4, "is of kind None; there are concept and look-up"),
         ("book:\n  kind: concept\n  budget: 30\n", "", 1, "is of kind None"),
-        ("budget: 30", "lonely: true", 4, "takes `budget` and `kind`"),
+        ("budget: 30", "lonely: true", 4, "takes `budget`, `kind`"),
         (GOOD, "---\ntitle: x\n\n# No end\n", 1, "has no end"),
         (GOOD, "", 1, "is empty"),
         (GOOD, "---\ntitle: x\n---\n", 1, "is empty"),

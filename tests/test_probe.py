@@ -36,9 +36,10 @@ def test_a_platform_that_does_not_start_is_named_with_what_was_found(book):
 
 
 def test_too_few_devices_are_counted(book):
-    book.targets(SMALL.replace("devices = 2", "devices = 3"))
+    book.targets(SMALL)
     book.page("counted", COUNT)
-    assert "found: 2 of kind cpu" in sentence(book.build("-D", "book_target=small"))
+    said = sentence(book.build("-D", "book_target=small-3"))
+    assert "'small-3' needs 3 devices of platform 'cpu'; found: 2 of kind cpu" in said
 
 
 def test_an_unknown_target_is_told_the_known_ones(book):
@@ -78,10 +79,10 @@ def test_pages_choose_the_target_or_a_mesh_of_eight(book):
     book.targets(SMALL)
     book.page("own", COUNT)
     book.page("mesh", COUNT, kernel="mesh-of-eight")
-    assert book.build("-D", "book_target=small").code == 0
+    assert book.build("-D", "book_target=small-1").code == 0
     assert "devices: 2" in book.text("own")
     assert "JAX" in book.text("own")
     assert "2 simulated CPU devices" in book.text("own")
     assert "devices: 8" in book.text("mesh")
     assert "8 simulated CPU devices" in book.text("mesh")
-    assert book.record()["device_count"] == 2
+    assert (book.record()["target"], book.record()["device_count"]) == ("small-1", 2)

@@ -13,7 +13,7 @@ import yaml
 
 from book.draw import strip
 from book.draw.svg import WIDTH
-from book.targets import Target, environment
+from book.targets import Target, choose, environment, load
 from examples.spine import by_shard_map, table
 
 MESH = jax.make_mesh((8,), ("rows",))
@@ -122,12 +122,22 @@ def test_the_workflow_asks_for_no_more_than_it_needs():
     assert workflow["permissions"] == {"contents": "read"}
     more = {name: job.get("permissions") for name, job in workflow["jobs"].items()}
     publish = more.pop("publish")
-    assert publish == {"pages": "write", "id-token": "write"}
+    site, notebooks = {"pages": "write", "id-token": "write"}, {"contents": "write"}
+    assert publish == site | notebooks
     assert set(more.values()) == {None}
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     used = [step["uses"] for step in steps if "uses" in step]
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+", action) for action in used)
     assert not any("${{" in step.get("run", "") for step in steps)
+
+
+def test_the_workflow_offers_targets_that_there_are():
+    workflow = yaml.safe_load((ROOT / WORKFLOW).read_text(encoding="utf-8"))
+    offered = workflow[True]["workflow_dispatch"]["inputs"]["target"]  # YAML's "on"
+    assert offered["default"] in offered["options"]
+    known = load(ROOT / "docs" / "targets.toml")
+    for name in offered["options"]:
+        assert choose(known, name).name == name
 
 
 def test_the_workflow_and_the_readme_name_the_same_oldest_python():
@@ -148,8 +158,8 @@ def test_read_the_docs_publishes_what_nox_builds():
     settings = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text(encoding="utf-8"))
     assert settings["version"] == 2
     commands = settings["build"]["commands"]
-    assert "python -m nox -s docs" in commands
-    assert commands[-1] == 'cp -r docs/_build/html/. "$READTHEDOCS_OUTPUT/html/"'
+    assert any(command.startswith("python -m nox -s site") for command in commands)
+    assert commands[-1] == 'cp -r docs/_build/site/. "$READTHEDOCS_OUTPUT/html/"'
 
 
 def spine_painted():

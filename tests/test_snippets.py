@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from book import wordings
-from book.cut.launch import Launcher
 from book.cut.program import Slicer, programs
 from book.pages import Problem, read
 from book.run import messages
@@ -52,13 +51,6 @@ def once(found: dict[str, str | Problem]) -> dict[str, str | Problem]:
 ALL = cut()
 PROGRAMS = once(ALL)
 MESSAGES = wordings.kept(DOCS).get(version("jax"), {})
-
-
-@pytest.fixture(scope="session")
-def launcher(pytestconfig):
-    """A Python that has imported JAX, to fork programs from."""
-    with Launcher(pytestconfig.target, DOCS / "_build" / "xla") as kept:
-        yield kept
 
 
 def test_there_are_programs():

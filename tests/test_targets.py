@@ -1,10 +1,13 @@
 """A file names the hardware, and nothing else steers what runs on it."""
 
+import os
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from book.targets import Target, TargetError, environment, load
+from book.targets import Hardware, Target, TargetError, choose, environment, load
 
 SMALL = """
 [cpu]
@@ -47,6 +50,42 @@ def test_a_bad_targets_file_is_one_sentence(tmp_path, text, reason):
     with pytest.raises(TargetError, match=re.escape(reason)) as caught:
         load(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_number_after_a_target_asks_for_that_many_devices(tmp_path):
+    path = tmp_path / "targets.toml"
+    path.write_text(SMALL + '[absent-4]\nsays="x"\nplatform="tpu"\ndevices=3\n')
+    known = load(path)
+    assert choose(known, "small") is known["small"]
+    for least in 1, 4, 8, 256:
+        asked = choose(known, f"small-{least}")
+        assert (asked.name, asked.devices) == (f"small-{least}", least)
+        assert replace(asked, name="small", devices=2) == known["small"]
+    assert choose(known, "absent-4").devices == 3  # a table of that name comes first
+    for name in "small-", "small-0", "small-04", "small-four", "small-4-4", "-4", "":
+        with pytest.raises(TargetError, match="no target '") as caught:
+            choose(known, name)
+        assert f"{name!r}; targets.toml has cpu, small, absent" in str(caught.value)
+
+
+def test_what_a_target_imports_from_is_relative_to_the_file(tmp_path):
+    path, two = tmp_path / "targets.toml", os.pathsep.join(("../here", "there"))
+    tpu = 'JAX_PLATFORMS = "tpu"'
+    path.write_text(SMALL.replace(tpu, f'{tpu}, PYTHONPATH = "{two}"'))
+    kept = environment(load(path)["absent"], tmp_path)["PYTHONPATH"].split(os.pathsep)
+    assert [Path(one).resolve() for one in kept] == [
+        tmp_path,
+        tmp_path.parent / "here",
+        tmp_path / "there",
+    ]
+
+
+def test_outputs_are_kept_apart_where_a_target_imports_other_code(tmp_path):
+    env = {"PYTHONPATH": str(tmp_path)}
+    hardware = Hardware(Target("t", "", "cpu", 8, env=env), "1", "1", "cpu", 8)
+    before = hardware.fingerprint
+    (tmp_path / "sitecustomize.py").write_text("import sys")
+    assert hardware.fingerprint != before
 
 
 def test_nothing_that_steers_jax_or_python_is_handed_on(monkeypatch, tmp_path):

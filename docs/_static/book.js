@@ -77,6 +77,14 @@ for (const highlighted of blocks) {
   block.append(bar);
 }
 
+// A page's notebook and script are files to keep, whatever a browser could show of them.
+for (const link of document.querySelectorAll(".dropdown-download-buttons a")) {
+  if (/\.(ipynb|py)$/.test(link.getAttribute("href")) && !link.host.includes("colab")) {
+    link.download = "";
+    link.removeAttribute("target");
+  }
+}
+
 // The header's menus open on a click and close on Escape or on a click elsewhere.
 for (const toggle of document.querySelectorAll("[data-bs-toggle='dropdown']")) {
   const menu = toggle.parentElement;
@@ -95,6 +103,18 @@ for (const toggle of document.querySelectorAll("[data-bs-toggle='dropdown']")) {
   });
 }
 
+// The same page with another release of JAX, where the site has one.
+const versions = window.versions;
+const start = document.documentElement.dataset.content_root + versions.root;
+const place = document.querySelector(".place");
+for (const [release, folder] of place ? versions.all : []) {
+  if (release === versions.here) continue;
+  const link = document.createElement("a");
+  link.href = `${start}${folder}${DOCUMENTATION_OPTIONS.pagename}.html`;
+  link.textContent = `JAX ${release}`;
+  place.append(" · with ", link);
+}
+
 // The theme folds the contents while margin notes are in view, also where there are none.
 if (!document.querySelector(".bd-sidebar-secondary")) {
   const none = document.createElement("div");
@@ -107,7 +127,7 @@ if (!document.querySelector(".bd-sidebar-secondary")) {
 if (typeof Search !== "undefined") {
   Search.htmlToText = (page, anchor) => {
     const article = new DOMParser().parseFromString(page, "text/html").querySelector("article");
-    article?.querySelectorAll(".headerlink, script, style, svg").forEach((e) => e.remove());
+    article?.querySelectorAll(".place, .headerlink, script, style, svg").forEach((e) => e.remove());
     const part = anchor && article?.querySelector(anchor);
     return ((part || article)?.textContent ?? "").replace(/\s+/g, " ");
   };

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import filelock
 from sphinx.application import Sphinx
@@ -21,6 +22,9 @@ from book import targets
 from book.pages import Page, Problem
 from book.run import messages, stop
 from book.run.cache import Entry
+
+if TYPE_CHECKING:
+    from book.cut.notebook import Step
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +39,7 @@ class PageState:
     entry: Entry | None = None  # what it put out
     executed: bool = False  # in this build, not taken from the cache
     programs: dict[str, str] = field(default_factory=dict)
+    steps: dict[int, list[Step]] = field(default_factory=dict)  # of its notebook
     problems: list[Problem] = field(default_factory=list)
 
     @property

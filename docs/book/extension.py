@@ -14,7 +14,7 @@ def setup(app) -> dict:
     probe.setup(app)  # the answer comes while the rest loads
     light.leave_out()
 
-    from book import questions, record, shelf, wordings
+    from book import place, questions, record, shelf, wordings
     from book.compilers import show
     from book.steps import STEPS
 
@@ -22,6 +22,8 @@ def setup(app) -> dict:
     app.add_directive("compiled", show.Compiled)
     record.RecordTables.app = app
     app.add_directive("record", record.RecordTables)
+    place.Chapter.app = app
+    app.add_directive("chapter", place.Chapter)
     questions.Questions.app = app
     app.add_directive("questions", questions.Questions)
     shelf.Messages.app = app

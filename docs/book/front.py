@@ -53,23 +53,32 @@ class Front:
         return line
 
     def settings(self, runs: bool) -> dict:
-        """The kernel, budget, kind and error of a page; the first two where it runs."""
+        """What a page says of itself; kernel and budget only where it runs."""
         if runs and not self.found:
             why = "has code cells but no front matter, so none would run"
             raise self._problem(why, 1)
         told = {"kind": self._kind(runs), "error": self._error()}
+        told["short"] = self._short()
         return told | (self._hardware() if runs else {})
 
     def _kind(self, needed: bool) -> str | None:
         book = self.found.get("book", {})
-        if not isinstance(book, dict) or not set(book) <= {"budget", "kind"}:
-            why = "its `book:` takes `budget` and `kind`, and no more"
+        if not isinstance(book, dict) or not set(book) <= {"budget", "kind", "short"}:
+            why = "its `book:` takes `budget`, `kind` and `short`, and no more"
             raise self._problem(why, self._line("book"))
         kind = book.get("kind")
         if (needed or "kind" in book) and kind not in KINDS:
             why = f"is of kind {kind!r}; there are {' and '.join(KINDS)}"
             raise self._problem(why, self._line("book", "kind"))
         return kind
+
+    def _short(self) -> str | None:
+        """What the sidebar calls the page."""
+        short = self.found.get("book", {}).get("short")
+        if short is not None and not (isinstance(short, str) and short.strip()):
+            why = f"its `short` is {short!r}, not a short title"
+            raise self._problem(why, self._line("book", "short"))
+        return short
 
     def _hardware(self) -> dict:
         """On what a page runs, and for how long."""

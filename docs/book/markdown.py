@@ -22,7 +22,7 @@ from myst_parser.slugs import github_slugify, unique_slug
 
 CELL = "code-cell"
 # Directives whose content is no Markdown.
-_VERBATIM = ("code", "literal", "eval-rst", "math", "raw", "toctree", "compiled")
+_VERBATIM = (*"code literal eval-rst math raw toctree chapter compiled".split(),)
 _WITHIN = {
     "list_item_open": "a list",
     "blockquote_open": "a quotation",

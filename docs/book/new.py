@@ -24,6 +24,25 @@ _NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 _EXAMPLE = "shard_map/varying"
 
 
+CHAPTER = """---
+book:
+  short: {folder}
+---
+
+# TODO: what {folder} is
+
+TODO: what is in this chapter, and in what order to read it, in five sentences.
+
+```{{chapter}}
+```
+
+```{{toctree}}
+:hidden:
+
+{page}
+```"""
+
+
 class Refusal(Exception):
     """Says why nothing was written, and what to do instead."""
 
@@ -79,8 +98,10 @@ def place(docs: Path, name: str) -> str:
     beside = [n for n, line in enumerate(lines, 1) if line.startswith(f"{folder}/")]
     if beside:
         return f"docs/index.md, below line {beside[-1]}, wants the line\n\n{name}"
-    block = f"```{{toctree}}\n:hidden:\n:caption: {folder}\n\n{name}\n```"
-    return f"docs/index.md wants a chapter at its end:\n\n{block}"
+    block = CHAPTER.format(folder=folder, page=page)
+    return f"""docs/index.md wants in its toctree the line\n\n{folder}/index
+
+and docs/{folder}/index.md, a new chapter, five sentences and its pages:\n\n{block}"""
 
 
 def main(arguments: list[str]) -> int:

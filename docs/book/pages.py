@@ -37,6 +37,7 @@ class Page:
     kernel: str | None = None
     budget: float = 0.0
     kind: str | None = None
+    short: str | None = None  # what the sidebar calls it
     answers: tuple[Answer, ...] = ()
     error: Raised | None = None
     cells: tuple[Cell, ...] = ()
@@ -46,6 +47,11 @@ class Page:
     prose: tuple[tuple[int, str], ...] = field(default=(), repr=False)
     front: dict = field(default_factory=dict, repr=False)
     ends: int = 0  # the last line of the front matter
+
+    @property
+    def title(self) -> str:
+        """Its first heading, as Markdown; its name where it has none."""
+        return next((h.text for h in self.headings if h.level == 1), self.name)
 
     @property
     def toctree(self) -> list[str]:

@@ -7,6 +7,7 @@ pages that are not in its cache, `cut` cuts them; MyST-NB then only renders.
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -16,6 +17,7 @@ from sphinx.util import logging
 
 from book import probe
 from book.build import Book, PageState, marker
+from book.cut.notebook import lessons_of
 from book.cut.program import Slicer, programs
 from book.memory import Memory
 from book.pages import NOT_UTF_8, Cell, Page
@@ -80,19 +82,21 @@ def _look_up(state: PageState, page: Page, book: Book, caches: dict) -> None:
 def cut(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
     """Write the program of every lesson and listing to `_build/snippets`."""
     book, slicer = app.book, Slicer(app.book.roots)
-    known, env.book_snippets = getattr(env, "book_snippets", {}), {}
+    known, env.book_cut = getattr(env, "book_cut", {}), {}
     for page in book.pages():
         state = book.state(page.name)
-        stamp = (hashlib.sha256(page.text.encode()).hexdigest(), state.key)
+        stamp = (hashlib.sha256(page.text.encode()).hexdigest(), state.key, _cutters())
         if page.name in known and known[page.name][0] == stamp:
-            state.programs = known[page.name][1]
+            _, state.programs, state.steps = known[page.name]
         elif state.problems:
             continue  # one message is enough
         else:
             with book.blame(page.name):
                 state.programs = programs(page, slicer, book.fail)
+                if not state.problems:
+                    state.steps = lessons_of(page, slicer, book.fail)
         if not state.problems:
-            env.book_snippets[page.name] = (stamp, state.programs)
+            env.book_cut[page.name] = (stamp, state.programs, state.steps)
     folder = book.made / "snippets"
     wanted = {
         folder / name / f"{which}.py": text
@@ -105,6 +109,14 @@ def cut(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
         if not path.exists() or path.read_bytes() != text.encode():
             write_whole(path, text)
     return []
+
+
+@cache
+def _cutters() -> str:
+    """A digest of what cuts: another one cuts anew."""
+    folder = Path(__file__).with_name("cut")
+    texts = [path.read_bytes() for path in sorted(folder.glob("*.py"))]
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
 def outdated(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:

@@ -1,8 +1,9 @@
 """The build runs on the hardware it was configured for, or stops before a page.
 
-`-D book_target=NAME` picks a table of `docs/targets.toml`.  Its devices are looked for
-in a process of its own, so that Sphinx itself never starts JAX.  Simulated devices are
-there whenever the same Python and JAX are, so of them the answer is kept.
+`-D book_target=NAME` picks a table of `docs/targets.toml`, and `NAME-8` asks for eight
+of its devices at least.  They are looked for in a process of its own, so that Sphinx
+itself never starts JAX.  Simulated devices are there whenever the same Python and JAX
+are, so of them the answer is kept.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from book.run.cache import write_whole
-from book.targets import MESH, Hardware, Target, TargetError, environment, load
+from book.targets import (
+    MESH,
+    Hardware,
+    Target,
+    TargetError,
+    choose,
+    environment,
+    load,
+)
 
 PATIENCE = 120.0  # seconds for hardware that is there to wake up
 _ANYWHERE = "This builds on any machine: python -m nox -s docs -- -D book_target=cpu"
@@ -101,8 +110,8 @@ def _known(path: Path) -> list | None:
         return None
 
 
-def _ask(app: Sphinx, name: str) -> Probe:
-    return Probe(app.book_targets[name], Path(app.outdir).parent / "hardware")
+def _ask(app: Sphinx, target: Target) -> Probe:
+    return Probe(target, Path(app.outdir).parent / "hardware")
 
 
 def kernels(app: Sphinx) -> dict[str, Hardware]:
@@ -113,14 +122,14 @@ def kernels(app: Sphinx) -> dict[str, Hardware]:
     try:
         target = app.book_probe.result()
         enough = target.count >= MESH
-        mesh = target if enough else _ask(app, "cpu").result()
+        mesh = target if enough else _ask(app, app.book_targets["cpu"]).result()
     except TargetError as error:
         raise SystemExit(f"\n{error}") from None
     return {"target": target, "mesh-of-eight": mesh}
 
 
 def setup(app: Sphinx) -> dict:
-    """Register `book_target`, the name of a table in `targets.toml`, and look for it.
+    """Register `book_target`, of which `choose` makes a target, and look for it.
 
     The earlier this comes among the extensions, the less anyone waits for the answer.
     """
@@ -132,11 +141,7 @@ def setup(app: Sphinx) -> dict:
 def _configure(app: Sphinx, config) -> None:
     try:
         app.book_targets = load(Path(app.confdir) / "targets.toml")
-        if config.book_target not in app.book_targets:
-            raise TargetError(
-                f"There is no target {config.book_target!r}; targets.toml has "
-                f"{', '.join(app.book_targets)}. {_ANYWHERE}"
-            )
+        target = choose(app.book_targets, config.book_target)
     except TargetError as error:
         raise SystemExit(f"\n{error}") from None
-    app.book_probe = _ask(app, config.book_target)
+    app.book_probe = _ask(app, target)

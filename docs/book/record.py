@@ -69,8 +69,12 @@ def _page(book, state) -> dict:
 
 
 class RecordTables(SphinxDirective):
-    """`{record}`: this build, then each record kept under `evidence/records/`."""
+    """`{record}`: this build, then each record kept under `evidence/records/`.
 
+    `{record} summary` is what this build verified in a sentence.
+    """
+
+    optional_arguments = 1
     app: Sphinx
 
     def run(self) -> list[nodes.Node]:
@@ -78,6 +82,8 @@ class RecordTables(SphinxDirective):
         docs = set(getattr(self.env, "book_record_pages", set()))
         self.env.book_record_pages = docs | {self.env.docname}
         book = self.app.book
+        if self.arguments == ["summary"]:
+            return self.parse_text_to_nodes(summary(make(book)))
         text = table(make(book), "This build", self.env.found_docs)
         for path in _kept(book):
             try:
@@ -88,19 +94,34 @@ class RecordTables(SphinxDirective):
         return self.parse_text_to_nodes(text, offset=self.content_offset)
 
 
+def counts(record: dict) -> dict[str, float]:
+    """What the pages of a record add up to."""
+    pages = record["pages"].values()
+    counted = ("cells", "assertions", "snippets", "seconds")
+    return {key: sum(page[key] for page in pages) for key in counted}
+
+
+def summary(record: dict) -> str:
+    """What a record verified, in a sentence."""
+    total = {key: f"{number:,.0f}" for key, number in counts(record).items()}
+    return (
+        f"Verified in this build, on JAX {record['jax']}: {len(record['pages'])} "
+        f"pages, {total['cells']} cells, {total['assertions']} assertions, and "
+        f"{total['snippets']} programs to copy."
+    )
+
+
 def table(record: dict, title: str, links: set[str]) -> str:
     """A record as a Markdown table of pages under a line about the machine.
 
     The pages in `links` are there; an older record may know others.
     """
-    pages = record["pages"].values()
-    counted = ("cells", "assertions", "snippets", "seconds")
-    total = {k: sum(page[k] for page in pages) for k in counted}
+    total = counts(record)
     rows = [
         f"**{title}:** JAX {record['jax']} on Python {record['python']}, "
         f"target `{record['target']}`: {record['device_count']} devices of kind "
         f"{record['device_kind']}. "
-        f"{len(pages)} pages, {total['cells']} cells, "
+        f"{len(record['pages'])} pages, {total['cells']} cells, "
         f"{total['assertions']} assertions, {total['snippets']} programs, "
         f"{total['seconds']:.0f} s of execution.",
         "",

@@ -1,4 +1,4 @@
-"""A page loads what it uses: no icon font, no table of its glyphs, no source map.
+"""A page loads what it uses: no icon font, no source map, no rule of other sites.
 
 As the theme comes, four fifths of a first view are Font Awesome. The icons in use are
 drawn by `book.css`; `_templates` link no script of Font Awesome's or Bootstrap's; and
@@ -13,6 +13,8 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+
+from book import purge
 
 UNUSED = (
     "scripts/fontawesome.js",
@@ -40,6 +42,12 @@ def styles(text: str) -> str:
     return _DRAWN_BY_FONT.sub('""', _GLYPHS.sub("", text))
 
 
+def renew(app: Sphinx) -> None:
+    """Let MyST-NB write its stylesheet; it warns where it finds another one."""
+    for path in Path(app.outdir, "_static").glob("mystnb.*.css"):
+        path.unlink()
+
+
 def unread(app: Sphinx, doctree: nodes.document, name: str) -> None:
     """The search does not read what stands in figures."""
     for raw in doctree.findall(nodes.raw):
@@ -61,3 +69,8 @@ def slim(app: Sphinx, exception: Exception | None) -> None:
         path.write_text(styles(path.read_text(encoding="utf-8")), encoding="utf-8")
     for path in (static / "scripts").glob("*.js"):
         path.write_text(_MAP.sub("\n", path.read_text(encoding="utf-8")), "utf-8")
+    pages = Path(app.outdir).rglob("*.html")
+    known = purge.used(pages, [*static.glob("*.js"), *static.glob("scripts/*.js")])
+    for path in static.rglob("*.css"):
+        text = purge.purge(path.read_text(encoding="utf-8"), known)
+        path.write_text(text, encoding="utf-8")

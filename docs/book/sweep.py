@@ -10,6 +10,8 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
+from book import cards
+
 _OF_SPHINX = {"search"}  # a page of the site that no file of ours is behind
 
 
@@ -29,6 +31,7 @@ def sweep(app: Sphinx, exception: Exception | None) -> None:
     _remove(html, out, (".html",), written)
     sources = out / "_sources"
     _remove(sources.rglob("*.*"), sources, (".md.txt", ".md", ".ipynb"), there)
+    _remove((out / cards.FOLDER).rglob("*.png"), out / cards.FOLDER, (".png",), there)
     notebooks = made / "jupyter_execute"
     _remove(notebooks.rglob("*.*"), notebooks, (".md", ".ipynb"), there)
     doctrees = Path(app.doctreedir)

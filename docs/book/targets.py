@@ -11,7 +11,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 MESH = 8
@@ -63,7 +63,10 @@ class Hardware:
     @property
     def fingerprint(self) -> str:
         """A folder name that changes when the JAX, the machine or its target does."""
-        steered = sorted(self.target.env.items()), self.target.quiet
+        folders = self.target.env.get("PYTHONPATH", "").split(os.pathsep)
+        files = (path for one in folders if one for path in Path(one).glob("*.py"))
+        imported = [path.read_bytes() for path in sorted(files)]
+        steered = sorted(self.target.env.items()), self.target.quiet, *imported
         parts = (
             f"jax{self.jax}",
             f"jaxlib{self.jaxlib}",
@@ -99,6 +102,9 @@ def load(path: Path) -> dict[str, Target]:
                 f"{path.name}: target {name!r} lacks {' and '.join(missing)}."
             )
         lists = {k: tuple(table[k]) for k in ("present", "quiet") if k in table}
+        if folders := table.get("env", {}).get("PYTHONPATH"):
+            here = [path.parent.resolve() / one for one in folders.split(os.pathsep)]
+            table["env"]["PYTHONPATH"] = os.pathsep.join(map(str, here))
         targets[name] = Target(name=name, **{**table, **lists})
     if "cpu" not in targets:
         raise TargetError(
@@ -125,6 +131,22 @@ def _fault(key: str, value: object) -> str | None:
         except re.error as error:
             return f"has {pattern!r} in quiet, no regular expression: {error}"
     return None
+
+
+def choose(targets: Mapping[str, Target], name: str) -> Target:
+    """The target `name`; `gpu-8` is `gpu`, where there are at least eight devices.
+
+    Raises `TargetError` with one sentence.
+    """
+    if name in targets:
+        return targets[name]
+    kind, _, least = name.rpartition("-")
+    if kind in targets and re.fullmatch("[1-9][0-9]*", least):
+        return replace(targets[kind], name=name, devices=int(least))
+    raise TargetError(
+        f"There is no target {name!r}; targets.toml has {', '.join(targets)}, and "
+        "a number after one of these, as in 'gpu-8', asks for that many devices."
+    )
 
 
 def environment(target: Target, *paths: Path) -> dict[str, str]:

@@ -34,7 +34,8 @@ def check(pool):
     for padding in (0, 50, np.nan):
         s = np.where(real, scores, padding).astype(np.float32)
         v = np.where(real[..., None], values, padding).astype(np.float32)
-        found = np.asarray(jax.jit(jax.vmap(pool))(s, v, lengths))
+        with jax.default_matmul_precision("highest"):
+            found = np.asarray(jax.jit(jax.vmap(pool))(s, v, lengths))
         assert found.shape == (4, 3), (
             f"pool(scores, values, length) should have the shape (3,), and has "
             f"{found.shape[1:]}"

@@ -8,9 +8,17 @@ Run it: `python -m examples.train.data_and_tensor`
 import jax
 from jax import P
 
-from examples.train.data_parallel import report, retrain
+from examples.train.data_parallel import full_products, lowered, report, retrain
 from examples.train.tensor_parallel import SPECS, tensor_step
 from examples.train.transformer import train
+
+
+def lower(mesh):
+    """Lower the step for a mesh of any size, as groups of four that share a model."""
+    shape, axes = (mesh.size // 4, 4), ("data", "model")
+    rows, devices = P("data"), [*mesh.devices.flat]
+    with jax.set_mesh(jax.make_mesh(shape, axes, devices=devices)):
+        return lowered(tensor_step(rows), 8 * mesh.size, SPECS, rows)
 
 
 def main():
@@ -23,8 +31,9 @@ def main():
     step 15: loss 1.03
     as on one device: True
     """
-    alone, rows = train(16), P("data")
-    with jax.set_mesh(jax.make_mesh((2, 4), ("data", "model"))):
+    rows, mesh = P("data"), jax.make_mesh((2, 4), ("data", "model"))
+    with full_products(), jax.set_mesh(mesh):
+        alone = train(16)
         found = retrain(16, tensor_step(rows), SPECS, rows)
     report(found, alone, 1e-3)
 

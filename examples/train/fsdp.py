@@ -12,7 +12,7 @@ import optax
 from jax import P, lax
 from jax.sharding import AxisType, Mesh
 
-from examples.train.data_parallel import lowered, report, retrain
+from examples.train.data_parallel import full_products, lowered, report, retrain
 from examples.train.transformer import block, loss, optimizer, train
 
 ENDS, BLOCK = ("embed", "position"), ("qkv", "out", "up", "down")
@@ -90,8 +90,8 @@ def main():
     step 15: loss 1.03
     as on one device: True
     """
-    alone = train(16)
-    with jax.set_mesh(jax.make_mesh((8,), ("data",))):
+    with full_products(), jax.set_mesh(jax.make_mesh((8,), ("data",))):
+        alone = train(16)
         found = retrain(16, jax.jit(sharded_step, donate_argnums=(0, 1)), SPECS)
     report(found, alone, 1e-3)
 

@@ -12,7 +12,7 @@ import optax
 from jax import P, lax
 from jax.sharding import AxisType, Mesh
 
-from examples.train.data_parallel import apart, lowered, retrain
+from examples.train.data_parallel import apart, full_products, lowered, retrain
 from examples.train.transformer import block, embed, optimizer, score, train
 
 BLOCK = ("qkv", "out", "up", "down")
@@ -78,8 +78,9 @@ def main():
     step 4: loss 3.40
     as on one device: True
     """
-    alone, step = train(5, blocks=4), jax.jit(pipelined_step, donate_argnums=(0, 1))
-    with jax.set_mesh(jax.make_mesh((2, 4), ("data", "stage"))):
+    step = jax.jit(pipelined_step, donate_argnums=(0, 1))
+    with full_products(), jax.set_mesh(jax.make_mesh((2, 4), ("data", "stage"))):
+        alone = train(5, blocks=4)
         found = retrain(5, step, SPECS, blocks=4)
     for number in (0, 4):
         print(f"step {number}: loss {found[number][0]:.2f}")

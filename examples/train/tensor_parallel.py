@@ -14,7 +14,7 @@ import optax
 from jax import P, lax
 from jax.sharding import AxisType, Mesh
 
-from examples.train.data_parallel import lowered, report, retrain
+from examples.train.data_parallel import full_products, lowered, report, retrain
 from examples.train.transformer import WIDTH, attention, loss, norm, optimizer, train
 
 HEAD = 8  # the width of a head
@@ -84,9 +84,9 @@ def main():
     step 15: loss 1.03
     as on one device: True
     """
-    alone = train(16)
     assert WIDTH // HEAD == 8
-    with jax.set_mesh(jax.make_mesh((8,), ("model",))):
+    with full_products(), jax.set_mesh(jax.make_mesh((8,), ("model",))):
+        alone = train(16)
         found = retrain(16, tensor_step(P()), SPECS, P())
     report(found, alone, 1e-3)
 

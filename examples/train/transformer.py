@@ -41,7 +41,7 @@ def norm(x):
 def attention(q, k, v):
     """Let each position look at those before it: (batch, length, heads, k) thrice."""
     scores = jnp.einsum("bqhk,bthk->bhqt", q, k) / q.shape[-1] ** 0.5
-    future = jnp.where(np.tri(LENGTH, dtype=bool), 0, -jnp.inf)
+    future = jnp.where(np.tri(q.shape[1], dtype=bool), 0, -jnp.inf)
     return jnp.einsum("bhqt,bthk->bqhk", jax.nn.softmax(scores + future), v)
 
 

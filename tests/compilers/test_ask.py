@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from book.compilers import chips
-from book.compilers.ask import here, main, programs, wants_large
+from book.compilers.ask import chips_for, here, main, names_chips, programs, to_compile
 from book.compilers.keep import kept
 
 
@@ -15,12 +15,25 @@ from book.compilers.keep import kept
 def test_every_program_that_lowers_is_compiled_for_every_chip(program):
     found = json.loads(kept(program).read_text(encoding="utf-8"))
     ways = set(programs()[program])
-    large = chips.LARGE if wants_large(program) else ()
-    tpus = {chip.name for chip in (*chips.EIGHT, *large)}
-    for part, wanted in (("tpu", tpus), ("gpu", {chips.H100.name})):
+    parts = {"tpu": False} if names_chips(program) else {"tpu": False, "gpu": True}
+    assert set(found) == set(parts)
+    for part, gpu in parts.items():
         assert set(found[part]) - {"made with"} == ways, f"nox -s compile -- {program}"
         for way in ways:
-            assert set(found[part][way]) == wanted, way
+            wanted = [chip.name for chip in chips_for(program, way, gpu)]
+            assert list(found[part][way]) == wanted, way
+
+
+def test_a_program_may_name_its_chips():
+    name = "scale/weak_scaling"
+    assert names_chips(name) and not names_chips("spine")
+    sizes = [chip.devices for chip in chips_for(name, "lower")]
+    assert sizes == [8, 64, 512, 4096, 8960]
+    assert chips_for(name, "lower", gpu=True) == []
+    (last,) = to_compile(name, ["lower"], gpu=False, check=True)["lower"]
+    assert last.devices == 8960
+    assert len(to_compile(name, ["lower"], gpu=False, check=False)["lower"]) == 5
+    assert len(to_compile("spine", ["lower"], gpu=False, check=True)["lower"]) == 10
 
 
 def test_the_model_fits_everywhere_once_it_is_split():

@@ -147,6 +147,7 @@ def test_imports_stand_first_in_groups_and_in_order(cut):
         x = [jax, *x, vmap, P, sep]
 
         y = [Counter, SingleDeviceSharding, NamedSharding, AxisType, Mesh, AbstractMesh]
+        print(y)
     """
     assert program == textwrap.dedent(expected).lstrip("\n")
 
@@ -328,7 +329,18 @@ def test_a_file_that_is_not_python_is_named_once(tmp_path, text, says):
             "{'a': 1}",
         ),
         ("x = 1\n---\nf'''{x}\n2'''", "print(\n    f'{x}\\n2'\n)", "1\n2"),
-        ("x = 1\n---\nx = 2", "x = 2", ""),
+        ("x = 1\n---\nx = 2  # two", "x = 2  # two\nprint(x)", "2"),
+        ("x = 1\n---\nx, (y) = 2, x", "x, (y) = 2, x\nprint(x, y)", "2 1"),
+        ("x = 1\nx += 2", "x += 2\nprint(x)", "3"),
+        ("x = 1\n---\nprint(x)\nx = 2", "print(x)\nx = 2", "1"),
+        ("x = [1]\nx[0] = 2", "x[0] = 2", ""),
+        ("import jax\n---\nf = jax.jit(len)", "f = jax.jit(len)", ""),
+        ("f = lambda: 3", "f = lambda: 3", ""),
+        (
+            "from contextlib import nullcontext\n---\nwith nullcontext():\n    x = 3",
+            "with nullcontext():\n    x = 3\nprint(x)",
+            "3",
+        ),
         ("x = 1\n---\nprint(x)", "print(x)", "1"),
         ("x = [1]\nx.append(2)", "x.append(2)", ""),
         ("x = [1]\nx.pop()", "print(x.pop())", "1"),
@@ -345,7 +357,7 @@ def test_a_file_that_is_not_python_is_named_once(tmp_path, text, says):
         ("import numpy as np\n---\nnp.testing.assert_equal(1, 1)", None, ""),
     ],
 )
-def test_what_a_notebook_displays_is_printed(alone, page, last, said):
+def test_what_a_notebook_displays_or_computes_last_is_printed(alone, page, last, said):
     program, found = alone(page)
     assert program.rstrip("\n").endswith(last or page.rpartition("\n")[2])
     assert said is None or found.rstrip("\n") == said
@@ -403,6 +415,11 @@ def test_a_figure_is_shown_by_its_words(alone):
             "import jax\n---\nn = 3\njax.jit(\n    lambda x: x if x else n\n)(1.0)",
             "TracerBoolConversionError: conversion of traced array",
             "TracerBoolConversionError: Attempted boolean",
+        ),
+        (
+            "import re\n---\n@re.compile(1, 2, 3)\ndef f(x):\n    pass",
+            "TypeError: positional",
+            "TypeError: compile() takes",
         ),
     ],
 )

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from book.imports import imported
-from book.pages import Cell, Page
+from book.pages import Cell, Page, Problem
 from book.run.cache import Cache, Entry
+from book.run.cache import key as cache_key
 from book.targets import Hardware, Target
 
 CELL = "from examples.deep import value\nassert value\nprint('value', value)"
@@ -238,3 +239,18 @@ def test_parallel_reading_works_from_a_cold_start(book):
     assert other.code == 0, other.said
     for number in range(4):
         assert re.search(rf"number {number}", book.text(f"page{number}"))
+
+
+def test_a_program_that_a_shown_command_runs_counts(tmp_path):
+    program = tmp_path / "examples" / "hello.py"
+    program.parent.mkdir()
+    program.write_text("print(1)")
+    source = 'from book.draw import console\nconsole("python hello.py")'
+    page = Page("p", tmp_path / "p.md", "", cells=(Cell(1, 1, source),))
+    before = cache_key(page, (tmp_path,))
+    assert cache_key(page, (tmp_path,)) == before
+    program.write_text("print(2)")
+    assert cache_key(page, (tmp_path,)) != before
+    program.unlink()
+    with pytest.raises(Problem, match="examples/ has 0 files"):
+        cache_key(page, (tmp_path,))

@@ -2,7 +2,8 @@
 
 Promise: a program's `lower`, and each `lower_NAME` beside it, is compiled for chips
 that are not here, and what the compiler found is kept beside the program.  `--check`
-compiles again and names what differs.
+compiles again and names what differs; of a program that names its chips, each way is
+checked for the last of them.
 
     python -m book.compilers.ask [--check] [--gpu] [PROGRAM ...]
 """
@@ -15,7 +16,6 @@ import importlib
 import json
 import os
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
@@ -23,6 +23,7 @@ from pathlib import Path
 from types import ModuleType
 
 from book.compilers import chips, keep
+from book.compilers.facts import facts
 from book.compilers.keep import EXAMPLES
 
 
@@ -42,66 +43,35 @@ def is_way(name: str) -> bool:
     return name == "lower" or name.startswith("lower_")
 
 
-def facts(lowered) -> dict:
-    """Compile a `jax.stages.Lowered`; return what the compiler says of one device.
-
-    Bytes, floating-point operations where the compiler counts them, and for TPUs its
-    own estimate of the seconds that one run computes. Where the program does not fit
-    in memory, the compiler's message instead.
-    """
-    import jax
-
-    from book.compilers.read import collectives, overlapped, telling
-
-    start = time.perf_counter()
-    try:
-        compiled = lowered.compile()
-    except jax.errors.JaxRuntimeError as error:
-        if not str(error).startswith("RESOURCE_EXHAUSTED"):
-            raise
-        return {"does not fit": str(error).splitlines()[0]}
-    seconds = time.perf_counter() - start
-    return {
-        "collectives": collectives(compiled),
-        "overlapped": overlapped(compiled),
-        **_memory(compiled),
-        **_cost(compiled),
-        "hlo": telling(compiled),
-        "compile seconds": round(seconds, 2),
-    }
-
-
-def _memory(compiled) -> dict[str, int]:
-    """What a program needs of the memory of one device, in bytes."""
-    memory = compiled.memory_analysis()
-    return {
-        "arguments": memory.argument_size_in_bytes,
-        "outputs": memory.output_size_in_bytes,
-        "aliased": memory.alias_size_in_bytes,
-        "temporaries": memory.temp_size_in_bytes,
-        "code": memory.generated_code_size_in_bytes,
-    }
-
-
-def _cost(compiled) -> dict[str, float]:
-    """What the compiler counts and estimates of one device; it may do neither."""
-    cost, found = compiled.cost_analysis() or {}, {}
-    for name in ("flops", "bytes accessed"):
-        if cost.get(name, 0) > 0:
-            found[name] = round(cost[name])
-    if cost.get("optimal_seconds", 0) > 0:
-        found["estimated seconds"] = float(f"{cost['optimal_seconds']:.3g}")
-    return found
-
-
 def module_of(program: str) -> ModuleType:
     """Return the module of a program such as "shard_map/psum"."""
     return importlib.import_module("examples." + program.replace("/", "."))
 
 
-def wants_large(program: str) -> bool:
-    """Whether a program says `LARGE = True`: compile it for thousands of chips, too."""
-    return getattr(module_of(program), "LARGE", False)
+def names_chips(program: str) -> bool:
+    """Whether a program has `TOPOLOGIES`: names of TPUs, for each of its ways."""
+    return hasattr(module_of(program), "TOPOLOGIES")
+
+
+def chips_for(program: str, way: str, gpu: bool = False) -> list[chips.Chip]:
+    """List what a way to lower `program` is compiled for, the largest last.
+
+    A program with `LARGE = True` is compiled for thousands of chips, too; one that
+    names its chips itself, for no others.
+    """
+    module = module_of(program)
+    if names_chips(program):
+        return [] if gpu else [chips.CHIPS[name] for name in module.TOPOLOGIES[way]]
+    if gpu:
+        return [chips.H100]
+    return [*chips.EIGHT, *(chips.LARGE if getattr(module, "LARGE", False) else ())]
+
+
+def to_compile(program: str, ways: list[str], gpu: bool, check: bool) -> dict:
+    """Return the chips of each of its ways; to check, the last of those it names."""
+    found = {way: chips_for(program, way, gpu) for way in ways}
+    last = check and names_chips(program)
+    return {way: some[-1:] if last else some for way, some in found.items()}
 
 
 def ask(program: str, way: str, chip: chips.Chip, mesh, available: int) -> dict:
@@ -115,23 +85,34 @@ def ask(program: str, way: str, chip: chips.Chip, mesh, available: int) -> dict:
 
 
 def ask_all(
-    wanted: dict[str, list[str]], gpu: bool
+    wanted: dict[str, dict[str, list[chips.Chip]]],
 ) -> Iterator[tuple[str, dict[str, dict]]]:
-    """Give the facts of each wanted program, by way and by chip, as they are found."""
-    every = [chips.H100] if gpu else [*chips.EIGHT, *chips.LARGE]
+    """Give the facts of each wanted program, by way and by chip, as they are found.
+
+    A program with an `EFFORT` of its own is compiled after the others: how hard a
+    compiler tries is a setting of the process.
+    """
+    import jax
+
+    every = {
+        chip for ways in wanted.values() for some in ways.values() for chip in some
+    }
     meshes = {chip: chip.mesh() for chip in every}
     memory = {chip: chip.memory(mesh) for chip, mesh in meshes.items()}
+    efforts = {name: getattr(module_of(name), "EFFORT", "UNKNOWN") for name in wanted}
 
-    def one(program: str) -> dict[str, dict]:
-        large = gpu or wants_large(program)
-        some = [chip for chip in every if large or chip in chips.EIGHT]
-        return {
-            way: {c.name: ask(program, way, c, meshes[c], memory[c]) for c in some}
-            for way in wanted[program]
-        }
+    def one(asked: tuple[str, str, chips.Chip]) -> dict:
+        program, way, chip = asked
+        return ask(program, way, chip, meshes[chip], memory[chip])
 
-    with ThreadPoolExecutor(2) as pool:  # a compiler waits for no Python
-        yield from zip(wanted, pool.map(one, wanted), strict=True)
+    for effort in sorted(set(efforts.values()), reverse=True):
+        jax.config.update("jax_optimization_level", effort)
+        some = {name: ways for name, ways in wanted.items() if efforts[name] == effort}
+        asked = [(n, w, c) for n in some for w in some[n] for c in some[n][w]]
+        with ThreadPoolExecutor(2) as pool:  # a compiler waits for no Python
+            found = zip(asked, pool.map(one, asked), strict=True)
+            for name, ways in some.items():
+                yield name, {w: {c.name: next(found)[1] for c in ways[w]} for w in ways}
 
 
 def here(names: list[str]) -> dict[str, dict]:
@@ -159,11 +140,14 @@ def main(arguments: list[str] | None = None) -> int:
     known = programs()
     if unknown := set(given.program) - set(known):
         parser.error(f"no program with a `lower`: {', '.join(sorted(unknown))}")
-    wanted = {name: known[name] for name in given.program or known}
+    os.environ |= chips.GPU if given.gpu else chips.TPU  # before JAX starts
+    names = given.program or known
+    wanted = {n: to_compile(n, known[n], given.gpu, given.check) for n in names}
+    wanted = {name: ways for name, ways in wanted.items() if any(ways.values())}
     stale = keep.left_over(known) if given.check and not given.program else []
     for name, answer in _answers(wanted, given.gpu):
         if given.check:
-            stale += keep.compare(name, answer)
+            stale += keep.compare(name, answer, some=names_chips(name))
         else:
             keep.write(name, answer)
     for line in stale:
@@ -183,12 +167,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _answers(wanted: dict[str, list[str]], gpu: bool) -> Iterator[tuple[str, dict]]:
+def _answers(wanted: dict[str, dict], gpu: bool) -> Iterator[tuple[str, dict]]:
     """Give, program by program, the part to keep: the facts, and what they are of."""
-    os.environ |= chips.GPU if gpu else chips.TPU
     packages = ("jax", "jax-cuda13-plugin" if gpu else "libtpu")
     made = {"made with": {name: version(name) for name in packages}}
-    for count, (name, ways) in enumerate(ask_all(wanted, gpu), 1):
+    for count, (name, ways) in enumerate(ask_all(wanted), 1):
         print(f"[{count}/{len(wanted)}] {name}: {', '.join(ways)}", flush=True)
         yield name, {"gpu" if gpu else "tpu": made | ways}
 

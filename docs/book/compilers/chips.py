@@ -102,4 +102,9 @@ LARGE = (
     Chip("v5p:8x8x8", "TPU v5p, 512 chips", 512),
     Chip("v5p:16x20x28", "TPU v5p, 8,960 chips", 8960),
 )
-CHIPS = {chip.name: chip for chip in (*EIGHT, *LARGE, H100)}
+MORE = (  # for programs that name them
+    Chip("v5p:4x4x4", "TPU v5p, 64 chips", 64),
+    Chip("v5p:4x8x16", "TPU v5p, 512 chips as 4 x 8 x 16", 512),
+    Chip("v5p:16x16x16", "TPU v5p, 4,096 chips", 4096),
+)
+CHIPS = {chip.name: chip for chip in (*EIGHT, *LARGE, *MORE, H100)}

@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from book.cut.statements import Name, Statement
 from book.cut.text import Imported
+
+if TYPE_CHECKING:
+    from book.cut.lessons import Lessons
 
 PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 
@@ -88,3 +92,20 @@ def returns(function: ast.FunctionDef) -> bool:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             todo += ast.iter_child_nodes(node)
     return False
+
+
+def is_silent(statement: Statement, lessons: Lessons) -> bool:
+    """Whether it calls a function of the page or a module that returns nothing."""
+    call, known = statement.node.value, lessons.all
+    if not isinstance(call, ast.Call):
+        return False
+    name = (statement.unit, getattr(call.func, "id", ""))
+    while name in lessons.links:
+        name = lessons.links[name]
+    functions = [s.node for s in known if (s.unit, name_of(s.node)) == name]
+    if isinstance(call.func, ast.Attribute):
+        classes = [s.node for s in known if isinstance(s.node, ast.ClassDef)]
+        members = [node for one in classes for node in one.body]
+        functions = [node for node in members if name_of(node) == call.func.attr]
+    last = functions[-1] if functions else None
+    return isinstance(last, ast.FunctionDef) and not returns(last)

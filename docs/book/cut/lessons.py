@@ -60,10 +60,10 @@ class Lessons:
 
     def text(self, source: str, own: list[Statement], wanted=(), raises=None) -> str:
         """The program of the statements `own`, with the names `wanted`."""
-        kept = self._keep(own, set(wanted))
+        kept = self.keep(own, set(wanted))
         return Whole(self, kept, own).text(source, raises)
 
-    def _keep(self, own: list[Statement], wanted: set[Name]) -> Kept:
+    def keep(self, own: list[Statement], wanted: set[Name]) -> Kept:
         """The statements that the program has, and the names wanted of each."""
         end = self.all.index(own[-1]) + 1 if own else len(self.all)
         mine, kept, due = set(own), {}, set()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -73,17 +73,20 @@ class Slicer:
         self._local: dict[str, Path | imports.Unclear | None] = {}
         self._labels: dict[Path, str] = {}
         self._modules: dict[Path, list[Statement]] = {}
+        self._last: tuple = ()  # the page that was asked for last, and its lessons
 
-    def page(self, cells: Iterable[Cell], devices: bool = False) -> Lessons:
+    def page(self, cells: Sequence[Cell], devices: bool = False) -> Lessons:
         """The cells of a page, of which programs are cut; `devices`: it needs eight.
 
         Raises `SliceError` where a cell breaks the rule or cannot be read.
         """
-        body: list[Statement] = []
-        for cell in cells:
-            if not cell.fresh:
-                body += statements(cell.source, PAGE, cell)
-        return Lessons(self, body, devices)
+        if self._last[:2] != (cells, devices):
+            body: list[Statement] = []
+            for cell in cells:
+                if not cell.fresh:
+                    body += statements(cell.source, PAGE, cell)
+            self._last = cells, devices, Lessons(self, body, devices)
+        return self._last[2]
 
     def listing(self, path: Path, pyobject: str | None, devices: bool = False) -> str:
         """The program of an object of the module at `path`, or of all of it."""

@@ -16,14 +16,13 @@ from book.cut.kinds import (
     is_docstring,
     is_environment,
     is_inert,
-    name_of,
+    is_silent,
     paths,
-    returns,
     sets_environment,
 )
 from book.cut.statements import PAGE, Name, SliceError, Statement
 from book.cut.text import Imported, Part
-from book.cut.words import shows
+from book.cut.words import made, shows
 
 if TYPE_CHECKING:
     from book.cut.lessons import Lessons
@@ -48,7 +47,7 @@ class Whole:
     def text(self, source: str, raises: str | None = None) -> str:
         """The program; its last part is `source`, the text of its own statements."""
         self._claim_all()
-        own, replaced = self.own, self._last(source, raises)
+        own, replaced = self.own, self.last(source, raises)
         inline = self._inline(raises)
         replaced |= {s.node: "" for s in own if s.is_import and s not in inline}
         above = [s for s in self.above if s.unit == PAGE]
@@ -58,6 +57,9 @@ class Whole:
         state = self._state([*above, *own], modules)
         replaced |= {s.node: "" for s in own if s in state}
         body = layout.body(source, [s.node for s in own], replaced)
+        if own and own[-1].unit == PAGE and "print" not in source and not raises:
+            names = made(own[-1].node)
+            body += [Part(f"print({', '.join(names)})")] * bool(names)
         before = self._imported(early)
         others = [s for s in (*above, *modules, *own) if s not in inline]
         imported = [one for one in self._imported(others) if one not in before]
@@ -72,6 +74,12 @@ class Whole:
         blocks += [self._parts(early), *([one] for one in layout.imports(imported))]
         rest = self._parts(s for s in (*above, *own) if s not in state)
         return layout.joined([first, *blocks, head, self._parts(modules), rest, body])
+
+    def alone(self) -> str:
+        """The statements alone, below what they import: a cell of a notebook."""
+        self._claim_all()
+        blocks = [[one] for one in layout.imports(self._imported(self.steps))]
+        return layout.joined([*blocks, self._parts(self.steps)]).rstrip("\n")
 
     def _inline(self, raises: str | None) -> list[Statement]:
         """The imports of the cell that stay where they are, such as what raises."""
@@ -93,41 +101,29 @@ class Whole:
         texts = []
         for statement in kept:
             if statement.is_import:  # also of the cell itself
-                renamed = self._renamed([statement])
-                texts += [f"{name[1]} = {link[1]}" for name, link in renamed]
+                texts += self.renamed(statement)
             elif statement not in self.own:
                 texts.append(statement.comment + statement.code)
         return [Part(text) for text in texts]
 
-    def _last(self, source: str, raises: str | None) -> dict[ast.stmt, str]:
+    def renamed(self, statement: Statement) -> list[str]:
+        """Other names that an import gives to what it takes from a module."""
+        renamed = self._renamed([statement])
+        return [f"{name[1]} = {link[1]}" for name, link in renamed]
+
+    def last(self, source: str, raises: str | None) -> dict[ast.stmt, str]:
         """The last statement as a program needs it: printed, or with its error."""
         if not self.own:
             return {}
         node = self.own[-1].node
-        code = ast.get_source_segment(source, node)
         if raises:
-            return {node: layout.expected(code, node, raises)}
+            return {node: layout.expected(self.own[-1].code, node, raises)}
+        code = ast.get_source_segment(source, node)
         end = source.split("\n")[node.end_lineno - 1].encode()[node.end_col_offset :]
         quiet = end.strip().startswith(b";")
-        if shows(node) and not quiet and not self._is_silent(self.own[-1]):
+        if shows(node) and not quiet and not is_silent(self.own[-1], self.lessons):
             return {node: layout.printed(code, node.value)}
         return {}
-
-    def _is_silent(self, statement: Statement) -> bool:
-        """Whether it calls a function of the page or a module that returns nothing."""
-        call, known = statement.node.value, self.lessons.all
-        if not isinstance(call, ast.Call):
-            return False
-        name = (statement.unit, getattr(call.func, "id", ""))
-        while name in self.lessons.links:
-            name = self.lessons.links[name]
-        functions = [s.node for s in known if (s.unit, name_of(s.node)) == name]
-        if isinstance(call.func, ast.Attribute):
-            classes = [s.node for s in known if isinstance(s.node, ast.ClassDef)]
-            members = [node for one in classes for node in one.body]
-            functions = [node for node in members if name_of(node) == call.func.attr]
-        last = functions[-1] if functions else None
-        return isinstance(last, ast.FunctionDef) and not returns(last)
 
     # -- names -----------------------------------------------------------------
     def _claim_all(self) -> None:

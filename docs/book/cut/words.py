@@ -16,6 +16,11 @@ SILENT = frozenset(
     "add append appendleft clear def_vmap defjvp defjvps defvjp discard extend fill "
     "insert register remove reverse sort update".split()
 )
+# Calls that make a function, which says nothing when it is printed.
+MAKES = frozenset(
+    "checkpoint custom_jvp custom_vjp filter_jit filter_vmap grad hessian jacfwd "
+    "jacrev jit partial pmap remat shard_map smap value_and_grad vmap".split()
+)
 SETS = ("clear_", "disable_", "enable_", "filterwarnings", "reset_", "seed", "set_")
 SETS += ("chdir", "initialize", "setrecursionlimit", "simplefilter", "update")
 
@@ -41,6 +46,22 @@ def shows(node: ast.stmt) -> bool:
     return not (
         silent or (name in SILENT and isinstance(node.value.func, ast.Attribute))
     )
+
+
+def made(node: ast.stmt) -> list[str]:
+    """The names of the values that the last statement of a program computes."""
+    while isinstance(node, ast.With):
+        node = node.body[-1]
+    if not isinstance(node, ast.Assign | ast.AugAssign):
+        return []
+    if isinstance(node.value, ast.Lambda):
+        return []
+    if isinstance(node.value, ast.Call) and called(node.value) in MAKES:
+        return []
+    targets = getattr(node, "targets", None) or [node.target]
+    parts = [one for t in targets for one in getattr(t, "elts", [t])]
+    names = [getattr(one, "id", "_") for one in parts]
+    return [name for name in names if not name.startswith("_")]
 
 
 def changed(node: ast.AST) -> set[str]:

@@ -21,6 +21,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from book.commands import run_by
 from book.imports import NotPython, imported
 from book.pages import Page, Problem
 from book.targets import Hardware
@@ -44,18 +45,7 @@ def key(page: Page, roots: tuple[Path, ...]) -> str:
 
     Raises `Problem` when a cell, or a file that it imports, is not Python.
     """
-    files: set[Path] = set()
-    for cell in page.cells:
-        try:
-            files = imported(cell.source, roots, *files)
-        except SyntaxError as error:
-            at = f" on line {error.lineno}" if error.lineno else ""
-            reason = f"is not Python{at}: {error.msg}"
-            raise Problem(page.name, reason, cell.line, cell.number) from None
-        except NotPython as error:
-            raise Problem(
-                page.name, f"what it imports cannot be read: {error}"
-            ) from None
+    files = _imported(page, roots)
     digest = hashlib.sha256(f"{FORMAT} {page.kernel}".encode())
     for cell in page.cells:
         digest.update(
@@ -68,6 +58,25 @@ def key(page: Page, roots: tuple[Path, ...]) -> str:
         digest.update(f"{path.name}\0".encode() + code[-1])
     digest.update(repr(versions(b"\n".join(code))).encode())
     return digest.hexdigest()[:20]
+
+
+def _imported(page: Page, roots: tuple[Path, ...]) -> set[Path]:
+    """The files that the cells of `page` import or run; raises `Problem`."""
+    files: set[Path] = set()
+    for cell in page.cells:
+        try:
+            files = imported(cell.source, roots, *files)
+            files |= run_by(cell.source, roots)
+        except SyntaxError as error:
+            at = f" on line {error.lineno}" if error.lineno else ""
+            reason = f"is not Python{at}: {error.msg}"
+            raise Problem(page.name, reason, cell.line, cell.number) from None
+        except LookupError as error:
+            raise Problem(page.name, str(error), cell.line, cell.number) from None
+        except NotPython as error:
+            reason = f"what it imports cannot be read: {error}"
+            raise Problem(page.name, reason) from None
+    return files
 
 
 def versions(code: bytes) -> list[tuple[str, str]]:

@@ -1,0 +1,98 @@
+"""Where a page stands: its short title, its chapter, its place there, its minutes.
+
+A chapter is a page with a table of contents.  The sidebar, and the links to the page
+before and after, say the short title that front matter gives (`short`); the title says
+it in full on the page itself, in other pages' links to it, and in the search.
+"""
+
+from __future__ import annotations
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from book.pages import Page
+
+WORDS, LINES = 200, 20  # that one reads in a minute: of prose, and of code
+
+
+class Chapter(SphinxDirective):
+    """`{chapter}`: titles and minutes of the chapter's pages, or of those named."""
+
+    has_content = True
+    app: Sphinx
+
+    def run(self) -> list[nodes.Node]:
+        """Write a list of links and let the page's own parser read it."""
+        pages = {page.name: page for page in self.app.book.pages()}
+        named = [*self.content] or pages[self.env.docname].toctree
+        if not named or not set(named) <= set(pages):
+            raise self.error(f"{{chapter}}: {named} are not all pages of the book")
+        return self.parse_text_to_nodes(
+            "\n".join(map(listed, map(pages.get, named))), offset=self.content_offset
+        )
+
+
+def listed(page: Page) -> str:
+    """A line of a numbered list, which leads to the page."""
+    return f"1. [](/{page.name}.md), {minutes(page)}\N{NO-BREAK SPACE}min"
+
+
+def minutes(page: Page) -> int:
+    """How long one reads a page, without what is folded away; at least one minute."""
+    words = sum(len(text.split()) for _, text in page.prose)
+    shown = [cell.source for cell in page.cells if cell.visible]
+    lines = sum(bool(line.strip()) for source in shown for line in source.splitlines())
+    return max(1, round(words / WORDS + lines / LINES))
+
+
+def told(pages: list[Page], root: str) -> dict[str, dict]:
+    """What each page says of its place, by its name; the front page says none."""
+    known = {page.name: page for page in pages}
+    here = [page for page in pages if page.name != root]
+    found = {page.name: {"minutes": minutes(page)} for page in here}
+    for chapter in here:
+        inside = [name for name in chapter.toctree if name in known]
+        if inside:
+            found[chapter.name] |= {"pages": len(inside)}
+        called = {"chapter": chapter.name, "called": chapter.short or chapter.title}
+        for number, name in enumerate(inside, 1):
+            found[name] |= called | {"number": number, "of": len(inside)}
+    return found
+
+
+def again(app: Sphinx, env, *_changes: object) -> list[str]:
+    """Lists of a chapter's pages are read again when a title or a length changes."""
+    pages = app.book.pages()
+    listed = [(page.name, page.title, minutes(page)) for page in pages]
+    before, env.book_listed = getattr(env, "book_listed", None), listed
+    lists = [p.name for p in pages if any(f.name == "chapter" for f in p.fences)]
+    return [] if listed == before else lists
+
+
+def shorten(app: Sphinx, env) -> list[str]:
+    """Put the short titles into the sidebar; all pages show it, so all may change."""
+    pages = app.book.pages()
+    for page in pages:
+        links = env.tocs[page.name].findall(nodes.reference) if page.short else ()
+        for link in links:
+            if not link["anchorname"]:
+                link.children = [nodes.Text(page.short)]
+                link.children[0].parent = link
+    shown = {page.name: (page.short or page.title, page.toctree) for page in pages}
+    before, env.book_sidebar = getattr(env, "book_sidebar", None), shown
+    places = told(pages, app.config.root_doc)
+    was, env.book_places = getattr(env, "book_places", {}), places
+    if shown != before:
+        return sorted(env.found_docs)
+    return sorted(n for n in env.found_docs if was.get(n) != places.get(n))
+
+
+def context(app: Sphinx, name, template, context, doctree) -> None:
+    """Hand the template what stands above the title, and the neighbours' names."""
+    context["place"] = app.env.book_places.get(name)
+    _, *beside = app.builder.relations.get(name, (None, None, None))
+    for which, other in zip(("prev", "next"), beside, strict=True):
+        page = other and app.book.state(other).page
+        if context.get(which) and page and page.short:
+            context[which] = {**context[which], "title": page.short}

@@ -1,0 +1,155 @@
+"""Put built books together to one site: the newest JAX at its root, others in folders.
+
+    python -m book.publish SITE HTML [HTML...]
+
+Each `HTML` is what `nox -s docs` made with one JAX.  Beside the pages the site has
+`sitemap.xml` (with an address, `html_baseurl`), `_headers` for servers
+that read it, a `.zip` to read offline, and in `_static/versions.js` the other JAX
+releases, between which every page then lets a reader choose.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+RECORD = "record.json"
+ARCHIVE = "one-function-many-devices.zip"
+_CANONICAL = re.compile(r'<link rel="canonical" href="([^"]+)"')
+_INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
+_NO_PAGES = {"genindex", "search", "404"}
+
+
+class NoBook(Exception):
+    """A folder is no built book, or two are of the same JAX; the text says which."""
+
+
+def assemble(site: Path, built: list[Path]) -> list[str]:
+    """Make the folder `site` of the `built` books; the releases of JAX, newest first.
+
+    Raises `NoBook`.  What was in `site` before is gone.
+    """
+    books = _by_release(built)
+    newest, *older = books
+    shutil.rmtree(site, ignore_errors=True)
+    _copy(books[newest], site)
+    archive = shutil.make_archive(str(site.with_suffix("")), "zip", site)
+    Path(archive).rename(site / ARCHIVE)
+    for release in older:
+        _copy(books[release], site / f"jax-{release}")
+    _offer(site, newest, older)
+    pages = _pages(site, {f"jax-{release}" for release in older})
+    address = _address(site)
+    if address:
+        (site / "sitemap.xml").write_text(_sitemap(address, pages), encoding="utf-8")
+        robots = f"User-agent: *\nSitemap: {address}sitemap.xml\n"
+        (site / "robots.txt").write_text(robots, encoding="utf-8")
+    (site / "_headers").write_text(f"/*\n  {policy(site)}\n", encoding="utf-8")
+    (site / ".nojekyll").touch()  # GitHub Pages leaves out _static otherwise
+    return [*books]
+
+
+def policy(site: Path) -> str:
+    """The Content-Security-Policy header under which all pages of `site` work.
+
+    Only the site's own files are loaded.  Scripts that stand in pages are named by
+    their digest; styles may stand in pages, for figures are painted with them.
+    """
+    texts = {path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    inline = {script for text in texts for script in _INLINE.findall(text)}
+    allowed = sorted(f"'sha256-{_digest(script)}'" for script in inline)
+    rules = (
+        "default-src 'none'",
+        " ".join(("script-src 'self'", *allowed)),
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+    return f"Content-Security-Policy: {'; '.join(rules)}"
+
+
+def _by_release(built: list[Path]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for folder in built:
+        try:
+            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            release = record["jax"]
+        except (OSError, ValueError, KeyError):
+            raise NoBook(f"{folder} is no built book: no {RECORD}") from None
+        if release in found:
+            raise NoBook(f"{found[release]} and {folder} are both of JAX {release}")
+        found[release] = folder
+    return dict(sorted(found.items(), key=lambda item: _order(item[0]), reverse=True))
+
+
+def _order(release: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", release)]
+
+
+def _copy(book: Path, to: Path) -> None:
+    """Copy a book without what is of no use on a server."""
+    ignored = shutil.ignore_patterns(".doctrees", ".buildinfo*", "objects.inv")
+    shutil.copytree(book, to, ignore=ignored)
+
+
+def _offer(site: Path, newest: str, older: list[str]) -> None:
+    """Tell every book which others there are: [release, folder from the root]."""
+    others = [[newest, ""], *([release, f"jax-{release}/"] for release in older)]
+    for release, folder in others:
+        told = {"here": release, "root": "../" if folder else "", "all": others}
+        text = f"window.versions = {json.dumps(told)};\n"
+        (site / folder / "_static" / "versions.js").write_text(text, encoding="utf-8")
+
+
+def _pages(site: Path, older: set[str]) -> list[str]:
+    names = sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
+    apart = {f"{name}.html" for name in _NO_PAGES}
+    return [n for n in names if n.split("/")[0] not in older and n not in apart]
+
+
+def _address(site: Path) -> str:
+    """Where the site lives, by its front page; nothing where that does not say it."""
+    found = _CANONICAL.search((site / "index.html").read_text(encoding="utf-8"))
+    return found[1].removesuffix("index.html") if found else ""
+
+
+def _sitemap(address: str, pages: list[str]) -> str:
+    urls = "".join(
+        f"<url><loc>{escape(address + name)}</loc></url>\n" for name in pages
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Read the folders from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("site", type=Path)
+    parser.add_argument("html", type=Path, nargs="+")
+    asked = parser.parse_args(argv)
+    try:
+        releases = assemble(asked.site, asked.html)
+    except NoBook as error:
+        sys.exit(str(error))
+    print(f"{asked.site.resolve()}: JAX {', '.join(releases)}")
+
+
+if __name__ == "__main__":
+    main()

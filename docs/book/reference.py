@@ -1,0 +1,67 @@
+"""Where a page first names a function of JAX, a link leads to JAX's reference.
+
+`reference.txt` has the names; a test compares them with the installed JAX, and
+`nox -s linkcheck` asks for the pages.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+JAX = "https://docs.jax.dev/en/latest/"
+NAMES = Path(__file__).with_suffix(".txt")
+_SHORT = {"lax": "jax.lax", "jnp": "jax.numpy", "random": "jax.random"}
+_MOVED = {  # public names, and where the reference has them
+    "jax.NamedSharding": "jax.sharding.NamedSharding",
+    "jax.P": "jax.sharding.PartitionSpec",
+}
+_MAPS = "vmap pmap shard_map smap jit grad".split()
+_COLLECTIVES = (
+    "psum pmean pmax pmin all_gather psum_scatter all_to_all ppermute".split()
+)
+_BARE = {name: f"jax.{name}" for name in _MAPS}
+_BARE |= {name: f"jax.lax.{name}" for name in _COLLECTIVES}
+_OPAQUE = (nodes.reference, nodes.title, addnodes.pending_xref)
+
+
+@cache
+def places() -> dict[str, str]:
+    """Each name of the reference -> the address of its entry."""
+    found = {}
+    for line in NAMES.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            name, _, page = line.partition(" ")
+            found[name] = f"{JAX}{page or f'_autosummary/{name}.html'}#{name}"
+    return found
+
+
+def address(text: str) -> str | None:
+    """The entry about what prose calls `text`: `jax.vmap`, `lax.psum`, or `psum`."""
+    module, _, rest = text.partition(".")
+    name = f"{_SHORT.get(module, module)}.{rest}" if rest else _BARE.get(text, "")
+    return places().get(_MOVED.get(name, name))
+
+
+def lead(app: Sphinx, doctree: nodes.document) -> None:
+    """Make a link of each name where the prose of a page has it first."""
+    seen = set()
+    for literal in list(doctree.findall(nodes.literal)):
+        found = address(literal.astext())
+        if found and found not in seen and not _within(literal):
+            seen.add(found)
+            link = nodes.reference("", "", internal=False, refuri=found)
+            literal.replace_self(link)
+            link += literal
+
+
+def _within(node: nodes.Node) -> bool:
+    """Whether the node stands in a link or a heading."""
+    while node := node.parent:
+        if isinstance(node, _OPAQUE):
+            return True
+    return False

@@ -1,0 +1,67 @@
+"""Train, save as you go, and go on after a stop, on any number of processes.
+
+Run it: `python checkpoint.py run`, or `python launch.py 2 checkpoint.py run --join`
+"""
+
+import os
+import sys
+
+import jax
+import jax.numpy as jnp
+import optax
+import orbax.checkpoint as ocp
+from jax import P
+
+STEPS, EVERY = 20, 5
+adam = optax.adam(0.02)
+
+
+def init():
+    """Make the state of training, on all devices: weights sharded, as with FSDP."""
+    w = jax.device_put(jnp.zeros((64, 8)), P("data"))
+    return {"w": w, "adam": adam.init(w), "step": jax.device_put(jnp.int32(0), P())}
+
+
+def batch(step):
+    """Make the batch of a step, from its number alone: a restart repeats it."""
+    x = jax.random.normal(jax.random.fold_in(jax.random.key(0), step), (256, 64))
+    return x, x @ jnp.ones((64, 8)) / 8
+
+
+@jax.jit
+def train_step(state):
+    """Return the next state, and the loss before it."""
+    x, y = batch(state["step"])
+
+    def loss(w):
+        w = jax.reshard(w, P())  # all-gather; its gradient is a reduce-scatter
+        return jnp.mean((x @ w - y) ** 2)
+
+    value, grads = jax.value_and_grad(loss)(state["w"])
+    updates, moments = adam.update(grads, state["adam"])
+    w = optax.apply_updates(state["w"], updates)
+    return {"w": w, "adam": moments, "step": state["step"] + 1}, value
+
+
+def main():
+    """Train from the newest checkpoint on, or from the beginning."""
+    if "--join" in sys.argv:
+        jax.distributed.initialize()
+    jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
+    folder = os.path.abspath(sys.argv[1] if sys.argv[1:] else "run")
+    state, first = init(), jax.process_index() == 0
+    options = ocp.CheckpointManagerOptions(max_to_keep=2, save_interval_steps=EVERY)
+    with ocp.CheckpointManager(folder, options=options) as saved:
+        if (newest := saved.latest_step()) is not None:
+            state = saved.restore(newest, args=ocp.args.StandardRestore(state))
+            if first:
+                print(f"goes on from step {newest}")
+        for step in range(int(state["step"]), STEPS):
+            state, loss = train_step(state)
+            saved.save(step + 1, args=ocp.args.StandardSave(state))
+            if (step + 1) % EVERY == 0 and first:
+                print(f"step {step + 1}: loss {loss:.4f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Fail in two processes, each time in another way, and let JAX end them.
+
+Run it: `python launch.py --no-abort 2 failing.py killed`
+"""
+
+import os
+import signal
+import socket
+import sys
+import zlib
+
+import jax
+import numpy as np
+from jax import P
+from jax.experimental import multihost_utils
+
+
+def join(**options):
+    """Join the other process; return a loss (8,) for each device of the global mesh."""
+    jax.distributed.initialize(**options)
+    jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
+    return jax.device_put(np.arange(8, dtype=np.float32), P("data"))
+
+
+def killed(victim=1):
+    """Let one process be killed between two steps, as when memory runs out."""
+    losses = join(heartbeat_timeout_seconds=10)
+    for step in range(4):
+        if step == 2 and jax.process_index() == victim:
+            os.kill(os.getpid(), signal.SIGKILL)
+        print("step", step, "mean", float(losses.mean()))
+
+
+def coordinator():
+    """Let process 0, which is the coordinator, be killed."""
+    killed(victim=0)
+
+
+def raises():
+    """Let one process raise, while the other goes on."""
+    losses = join(shutdown_timeout_seconds=5)
+    for step in range(4):
+        if step == 2 and jax.process_index() == 1:
+            raise ValueError("the loss is nan")
+        print("step", step, "mean", float(losses.mean()))
+
+
+def never():
+    """Let one process end before it has joined."""
+    if os.environ["SLURM_PROCID"] == "1":
+        return
+    join(initialization_timeout=5)
+
+
+def count():
+    """Announce one process more than there are."""
+    join(num_processes=3, initialization_timeout=5)
+
+
+def same():
+    """Give both processes the same number."""
+    join(process_id=0, initialization_timeout=5)
+
+
+def taken():
+    """Let another program have the port of the coordinator."""
+    with socket.socket() as other:
+        other.bind(("localhost", 0))
+        other.listen()
+        jax.distributed.initialize(f"localhost:{other.getsockname()[1]}", 1, 0)
+
+
+def different():
+    """Let the processes ask for different things."""
+    losses = join()
+    if jax.process_index() == 0:
+        print("largest", losses.max())
+    else:
+        print("mean", losses.mean())
+
+
+def compared():
+    """Compare the steps of all processes before the first of them runs."""
+    losses = join()
+    step = jax.jit(lambda x: x.max() if jax.process_index() == 0 else x.mean())
+
+    text = step.lower(losses).as_text()
+    digest = np.uint32(zlib.crc32(text.encode()))
+    multihost_utils.assert_equal(digest, "the processes have different steps")
+    print(step(losses))
+
+
+def fewer():
+    """Let one process take a step more than the other."""
+    losses = join(shutdown_timeout_seconds=5)
+    for step in range(3 if jax.process_index() == 0 else 2):
+        print("step", step, "mean", float(losses.mean()))
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()

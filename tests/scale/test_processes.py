@@ -1,0 +1,75 @@
+"""Processes of JAX form one mesh, and when one fails, all end, in time and in words."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCALE = Path(__file__).parents[2] / "examples" / "scale"
+PATIENCE = "60"  # seconds; the limits in `failing.py` are ten at most
+TIMED_OUT = 124
+
+
+def launched(count, *command, options=()):
+    """Run a program in `count` processes: the exit status, and what was written."""
+    launch = [sys.executable, SCALE / "launch.py", "--limit", PATIENCE, *options]
+    found = subprocess.run(
+        [*launch, str(count), SCALE / command[0], *command[1:]],
+        capture_output=True,
+        text=True,
+    )
+    return found.returncode, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_processes_form_one_mesh_of_eight(count):
+    status, said = launched(count, "hello.py")
+    assert status == 0, said
+    for number in range(count):
+        assert f"[{number}] process {number} of {count}\n" in said
+    owners = [n for n in range(count) for _ in range(8 // count)]
+    assert f"the mesh has devices of the processes {owners}\n" in said
+
+
+def test_what_python_prints_is_not_broken_by_what_gloo_says():
+    status, said = launched(2, "spanning.py")
+    assert status == 0 and "Gloo" not in said
+    assert sorted(re.findall(r"\[\d\] mean, .*", said)) == [
+        f"[{n}] mean, the same everywhere: 3.5" for n in range(2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("killed", "The following tasks are unhealthy (stopped sending heartbeats)"),
+        ("coordinator", "Failed to send RPC to coordination service."),
+        ("raises", "Shutdown barrier has failed"),
+        ("fewer", "Shutdown barrier has failed"),
+        ("never", "DEADLINE_EXCEEDED"),
+        ("count", "DEADLINE_EXCEEDED"),
+        ("same", "DEADLINE_EXCEEDED"),
+        ("compared", "AssertionError: the processes have different steps"),
+    ],
+)
+def test_jax_ends_all_and_says_why(how, message):
+    status, said = launched(2, "failing.py", how, options=["--no-abort"])
+    assert status not in (0, TIMED_OUT), said
+    assert message in said
+
+
+@pytest.mark.parametrize(("how", "status"), [("raises", 1), ("killed", 137)])
+def test_the_launcher_does_not_wait_for_jax(how, status):
+    found, said = launched(2, "failing.py", how)
+    assert found == status
+    assert "process 1" in said.splitlines()[-1]
+    assert "Terminating process" not in said
+
+
+def test_a_port_in_use_is_said():
+    found = subprocess.run(
+        [sys.executable, SCALE / "failing.py", "taken"], capture_output=True, text=True
+    )
+    assert found.returncode != 0 and "Failed to add port to server" in found.stderr

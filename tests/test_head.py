@@ -1,0 +1,78 @@
+"""What a page says of itself elsewhere: its description, its address, its card."""
+
+import re
+
+import pytest
+
+from book import cards
+from tests.conftest import Book
+
+LONG = "The second one is much longer than that, " * 5
+LEAD = f"The first *sentence*, e.g. of `jax`. {LONG}and ends."
+BASE = "https://someone.github.io/book/"
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """A book of a page with a figure, in the real theme."""
+    book = Book(tmp_path_factory.mktemp("head"), conf="")
+    draw = ":tags: [remove-input]\nfrom IPython.display import HTML\n"
+    draw += """HTML('<svg viewBox="0 0 9 9"><rect width="9" height="9"/></svg>')"""
+    book.page("page", draw, prose=LEAD)
+    book.write("docs/errors/which_message.md", "# Messages\n\nText.\n")
+    book.write("docs/evidence/timeline.md", "# Names\n\nText.\n")
+    book.index("page", "errors/which_message", "evidence/timeline")
+    return book
+
+
+def meta(text, name):
+    """The content of a page's `meta` called `name`."""
+    found = re.search(rf'<meta (?:name|property)="{name}" content="(.*?)"', text)
+    return found and found[1]
+
+
+def test_without_an_address_a_page_is_described_and_has_none(book):
+    built = book.build()
+    assert built.code == 0, built.said
+    text = book.text("page")
+    assert meta(text, "description") == "The first sentence, e.g. of jax."
+    assert meta(text, "og:title") == "Page"
+    assert "canonical" not in text and meta(text, "og:url") is None
+    assert meta(text, "og:image") is None
+    assert "<base" not in book.text("404")
+
+
+def test_with_an_address_each_page_knows_its_own(book):
+    built = book.build("-D", f"html_baseurl={BASE}")
+    assert built.code == 0, built.said
+    text = book.text("page")
+    assert f'<link rel="canonical" href="{BASE}page.html"' in text
+    assert meta(text, "og:url") == f"{BASE}page.html"
+    image = meta(text, "og:image")
+    assert bool(image) == cards.possible()
+    assert not image or (book.html / image.removeprefix(BASE)).exists()
+
+
+def test_a_missing_page_leads_back_from_any_depth(book):
+    text = book.text("404")
+    assert text.index('<base href="/book/404.html">') < text.index("<link")
+    assert 'action="search.html"' in text
+    links = re.findall(r'href="([^"#:]+\.html)"', text)
+    assert "errors/which_message.html" in links
+    missing = [link for link in links if not (book.html / link).exists()]
+    assert missing == ["/book/404.html"]
+
+
+def test_a_card_has_the_title_the_figure_and_the_book():
+    figure = '<svg xmlns="x" style="width:9px" viewBox="0 0 200 100"><path/></svg>'
+    card = cards.compose("A & b", figure, "The lead.", "The book")
+    assert "A &amp; b" in card and "The book" in card and "The lead" not in card
+    assert '<svg x="60" y="140" width="800" height="400" color=' in card
+    assert "The lead." in cards.compose("A & b", None, "The lead.", "The book")
+
+
+@pytest.mark.skipif(not cards.possible(), reason="the session `publish` has resvg-py")
+def test_a_card_is_a_png():
+    png = cards.render(cards.compose("Title", None, "Lead.", "Book"))
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    assert png != cards.render(cards.compose("Other", None, "Lead.", "Book"))

@@ -1,0 +1,94 @@
+"""Every page's script runs in an empty folder, and its notebook has the same code."""
+
+import ast
+import re
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pytest
+
+from book.cut import downloads
+from book.cut.notebook import Step, lessons_of
+from book.cut.program import Slicer
+from book.pages import Page, Problem, read
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+LIMIT = 120  # seconds for one page
+
+
+def pages() -> dict[str, Page]:
+    """Every page that runs."""
+    found = {}
+    for path in sorted(DOCS.rglob("*.md")):
+        name = path.relative_to(DOCS).with_suffix("").as_posix()
+        if name.split("/")[0] not in ("_build", "book"):
+            found[name] = read(path, name)
+    return {name: page for name, page in found.items() if page.cells}
+
+
+PAGES = pages()
+SLICER = Slicer((ROOT, DOCS))
+
+
+@cache
+def taken(name: str) -> list[str | Step]:
+    """What the files of the page `name` have."""
+    wrong: list[Problem] = []
+    steps = lessons_of(PAGES[name], SLICER, wrong.append)
+    assert not wrong, str(wrong[0])
+    return downloads.cells(PAGES[name], steps, version("jax"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_pages_script_runs_alone(launcher, name):
+    script = downloads.script(taken(name))
+    code, said = launcher.run(script, LIMIT)
+    if code:
+        pytest.fail(f"exit status {code}\n\n{script}\n{said}", pytrace=False)
+    assert "verified on JAX" not in said
+
+
+def plain(code: str) -> list[str]:
+    """The statements of `code`; one that is shown, or raises, as in a notebook."""
+    body = ast.parse(code).body
+    if body and isinstance(body[-1], ast.Try) and "was meant to" in code:
+        body[-1:] = body[-1].body
+    last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+    found = [ast.unparse(node) for node in body]
+    if isinstance(last, ast.Call) and ast.unparse(last.func) == "print":
+        found[-1] = ", ".join(map(ast.unparse, last.args))
+    return found
+
+
+def test_a_cell_of_a_notebook_is_what_the_script_runs():
+    assert plain("x = 1\nprint(x)") == plain("x = 1\nx") == ["x = 1", "x"]
+    for name in PAGES:
+        for step in taken(name):
+            if isinstance(step, str) or not step.script:
+                continue
+            if step.notebook.startswith("%%writefile"):
+                [file] = re.findall(r"%%writefile (\w+).py\n", step.notebook)
+                cell = PAGES[name].cells[int(file.removeprefix("cell")) - 1]
+                assert step.notebook.partition("\n")[2] == cell.source.rstrip()
+                assert cell.fresh  # which the build runs as a file
+            else:
+                there, here = plain(step.notebook), plain(step.script)
+                assert there[:-1] == here[:-1], (name, step.id)
+                assert there[-1].strip("()") == here[-1].strip("()"), (name, step.id)
+
+
+@pytest.mark.parametrize("name", ["mesh/grid_with_names", "errors/branch_types"])
+def test_a_notebook_runs_in_jupyter(name, tmp_path):
+    notebook = nbformat.reads(downloads.notebook(taken(name)), as_version=4)
+    nbformat.validate(notebook)
+    tagged = {"raises-exception"}
+    nbclient.NotebookClient(
+        notebook, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    ).execute()
+    for cell in notebook.cells:
+        raised = any(o.output_type == "error" for o in cell.get("outputs", ()))
+        assert raised == bool(tagged & {*cell.metadata.get("tags", ())}), cell.source

@@ -1,0 +1,99 @@
+"""The packed index holds what Sphinx's own does, and a later build reads that again."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+from py_mini_racer import MiniRacer
+
+from book import packed
+
+FILES = 200
+POSTINGS = st.sets(st.integers(0, FILES - 1), min_size=1)
+
+
+def unpacked(script):
+    """What the search is handed."""
+    engine = MiniRacer()
+    try:
+        engine.eval("let got; const Search = { setIndex: (index) => (got = index) };")
+        engine.eval(script)
+        return json.loads(engine.eval("JSON.stringify(got)"))
+    finally:
+        engine.close()
+
+
+def index(terms, titleterms=(), alltitles=()):
+    """An index as Sphinx makes it."""
+    names = [f"page{n}" for n in range(FILES)]
+    made = {"docnames": names, "filenames": [f"{name}.md" for name in names]}
+    made |= {"titles": [f"Title {n}" for n in range(FILES)]}
+    return made | {
+        "terms": dict(terms),
+        "titleterms": dict(titleterms),
+        "alltitles": dict(alltitles),
+    }
+
+
+@given(st.dictionaries(st.sampled_from("abcde"), POSTINGS, min_size=1))
+def test_each_word_is_found_on_its_pages(postings):
+    for word, files in postings.items():
+        text = packed.steps(files, FILES)
+        there, at, skipped = set(), -1, 1
+        for mark in text.removeprefix("!"):
+            if mark == "~":
+                skipped += len(packed.MARKS)
+            else:
+                at += skipped + packed.MARKS.index(mark)
+                there.add(at)
+                skipped = 1
+        there = set(range(FILES)) - there if text.startswith("!") else there
+        assert there == files, word
+
+
+def test_the_search_gets_words_titles_and_addresses():
+    every = list(range(FILES))
+    heads = {
+        "Title 0": [[0, None]],
+        "Who does what?": [[3, "who-does-what"], [150, "id7"]],
+        "2 maps, `in_axes` & naïve": [[3, "maps-in-axes-naive"]],
+    }
+    made = index(
+        {
+            "one": 0,
+            "last": FILES - 1,
+            "all": every,
+            "most": every[:-3],
+            "ends": [0, 199],
+        },
+        {"one": [5], "title": 7},
+        heads,
+    )
+    script = packed.pack(made)
+    found = unpacked(script)
+    assert found["terms"]["one"] == [0, 5] and found["terms"]["title"] == [7]
+    assert found["terms"]["all"] == every and found["terms"]["most"] == every[:-3]
+    assert found["terms"]["last"] == [199] and found["terms"]["ends"] == [0, 199]
+    for key in ("docnames", "filenames", "titles"):
+        assert found[key] == made[key]
+    for text, places in heads.items():
+        assert sorted(map(str, found["alltitles"][text])) == sorted(map(str, places))
+    assert script.count("who-does-what") == 0
+
+
+def test_a_later_build_of_one_page_keeps_the_words_of_the_others(book):
+    book.write("docs/a.md", "# Apples\n\nPrimordial soup.\n")
+    book.write("docs/b.md", "# Pears\n\nQuotidian bread.\n")
+    book.index("a", "b")
+    built = book.build()
+    assert built.code == 0, built.said
+    book.write("docs/b.md", "# Pears\n\nVespertine wine.\n")
+    built = book.build()
+    assert built.code == 0, built.said
+    terms = unpacked((book.html / "searchindex.js").read_text())["terms"]
+    assert {"primordi", "vespertin"} <= set(terms)
+    assert "quotidian" not in terms
+
+
+def test_no_mark_has_another_meaning():
+    assert not set(packed.MARKS) & {"!", " ", "\n", "\\", "~", '"'}

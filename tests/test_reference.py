@@ -1,0 +1,65 @@
+"""The first `jax.vmap` of a page leads to JAX's reference."""
+
+import importlib
+
+import pytest
+from docutils import nodes
+
+from book import reference
+
+VMAP = f"{reference.JAX}_autosummary/jax.vmap.html#jax.vmap"
+
+
+def exists(name):
+    """Whether the installed JAX has the name."""
+    parts = name.split(".")
+    for last in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:last]))
+        except ImportError:
+            continue
+        for part in parts[last:]:
+            found = getattr(found, part, None)
+        return found is not None
+    return False
+
+
+def test_all_names_are_names_of_jax():
+    assert len(reference.places()) > 500
+    assert [name for name in reference.places() if not exists(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "entry"),
+    [
+        ("jax.vmap", VMAP),
+        ("vmap", VMAP),
+        ("lax.psum", f"{reference.JAX}_autosummary/jax.lax.psum.html#jax.lax.psum"),
+        ("psum", f"{reference.JAX}_autosummary/jax.lax.psum.html#jax.lax.psum"),
+        (
+            "jax.P",
+            f"{reference.JAX}jax.sharding.html#jax.sharding.PartitionSpec",
+        ),
+        ("jax.tree_map", None),
+        ("batch", None),
+        ("vmap(f)", None),
+        ("np.where", None),
+    ],
+)
+def test_a_name_leads_to_its_entry(text, entry):
+    assert reference.address(text) == entry
+
+
+def test_the_first_use_in_prose_is_a_link():
+    first, again = nodes.literal("", "vmap"), nodes.literal("", "jax.vmap")
+    heading, linked = nodes.literal("", "vmap"), nodes.literal("", "vmap")
+    page = nodes.section("", nodes.title("", "", heading))
+    page += nodes.paragraph("", "", nodes.reference("", "", linked, refuri="x.html"))
+    page += nodes.paragraph("", "", first, again)
+    reference.lead(None, page)
+    assert [link["refuri"] for link in page.findall(nodes.reference)] == [
+        "x.html",
+        VMAP,
+    ]
+    assert first.parent["refuri"] == VMAP
+    assert isinstance(again.parent, nodes.paragraph)
