@@ -139,7 +139,8 @@ def test_the_instrument_counts_what_the_formula_says(kind, n):
         lambda x: RUNS[kind](x, "inner"), mesh=grid, in_specs=both, out_specs=both
     )
     for rows, dtype in (8, jnp.float32), (24, jnp.int32), (8000, jnp.float32):
-        x = jax.ShapeDtypeStruct((8 * rows, 3), dtype)
+        placed = jax.NamedSharding(grid, both)
+        x = jax.ShapeDtypeStruct((8 * rows, 3), dtype, sharding=placed)
         [sent] = sends(jax.jit(body).lower(x))
         assert (sent.kind, sent.times, sent.operand) == (kind, 1, rows * 3 * 4)
         assert sent.moved == pytest.approx(RING[kind](rows * 3 * 4, n), abs=0.5)
