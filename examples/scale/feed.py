@@ -2,8 +2,8 @@
 
 Run it: `python feed.py`, or `python launch.py 2 feed.py --join`
 
->>> jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
->>> [batch.shape for batch in batches(epoch=0)][:2]
+>>> with jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",))):
+...     [batch.shape for batch in batches(epoch=0)][:2]
 [(32, 784), (32, 784)]
 """
 

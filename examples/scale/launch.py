@@ -182,6 +182,8 @@ def main():
     add("--devices", type=int, help="simulated ones a process (8 in all; 0: as found)")
     add("--limit", type=float, default=600, help="seconds (600)")
     add("--no-abort", action="store_true", help="let JAX see to the end of the others")
+    if not sys.argv[1:]:
+        return parser.print_help()
     given = parser.parse_args()
     if not given.command:
         parser.error("it launches a program: python launch.py 2 hello.py")

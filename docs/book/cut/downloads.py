@@ -90,7 +90,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     out, book = Path(app.outdir), app.book
     wanted = {}
     for name, state in book.states.items():
-        if not state.steps or state.problems:
+        if not state or not state.steps or state.problems:
             continue
         jax = book.kernels[state.page.kernel].jax
         made = cells(state.page, state.steps, jax, app.config.html_baseurl)
@@ -107,7 +107,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
 
 def buttons(app: Sphinx, name: str, template, context: dict, doctree) -> None:
     """Offer the files in the theme's download menu, and the notebook in Colab."""
-    state: PageState = app.book.state(name)
+    state: PageState | None = app.book.states.get(name)
     groups = {one.get("label"): one for one in context.get("header_buttons", ())}
     if not state.steps or "download-buttons" not in groups:
         return
