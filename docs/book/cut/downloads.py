@@ -109,7 +109,7 @@ def buttons(app: Sphinx, name: str, template, context: dict, doctree) -> None:
     """Offer the files in the theme's download menu, and the notebook in Colab."""
     state: PageState | None = app.book.states.get(name)
     groups = {one.get("label"): one for one in context.get("header_buttons", ())}
-    if not state.steps or "download-buttons" not in groups:
+    if not (state and state.steps) or "download-buttons" not in groups:
         return
     file = name.rpartition("/")[2]
     told = {".ipynb": "Notebook of this page's lessons", ".py": "The same as a script"}
