@@ -1,27 +1,12 @@
 """The first `jax.vmap` of a page leads to JAX's reference."""
 
-import importlib
-
 import pytest
 from docutils import nodes
 
 from book import reference
+from tests.shelf import exists
 
 VMAP = f"{reference.JAX}_autosummary/jax.vmap.html#jax.vmap"
-
-
-def exists(name):
-    """Whether the installed JAX has the name."""
-    parts = name.split(".")
-    for last in range(len(parts), 0, -1):
-        try:
-            found = importlib.import_module(".".join(parts[:last]))
-        except ImportError:
-            continue
-        for part in parts[last:]:
-            found = getattr(found, part, None)
-        return found is not None
-    return False
 
 
 def test_all_names_are_names_of_jax():
