@@ -8,7 +8,8 @@ import pytest
 
 from book import publish
 
-HEAD = '<link rel="canonical" href="https://book.example/{0}" /><script>go()</script>'
+HEAD = """<link rel="canonical" href="https://book.example/{0}" />
+<script>go()</script><button onclick="print(&quot;all&quot;)">Print</button>"""
 
 
 @pytest.fixture
@@ -68,7 +69,10 @@ def test_the_policy_names_the_scripts_that_stand_in_pages(tmp_path, build):
     publish.assemble(tmp_path / "site", [build("0.12.0.1")])
     policy = (tmp_path / "site" / "_headers").read_text()
     go = "'sha256-5KYv+PUboo5h+0+YAtGRPbwv5d/QxzHslP4YGnUaxRw='"  # of go()
-    assert f"script-src 'self' {go};" in policy
+    click = "'sha256-3u8cM1KI+2mmNUUXIWkj1pF2Xl7vkEm1SHWxyBnF4sM='"  # of print("all")
+    said = policy.partition("script-src ")[2].partition(";")[0].split()
+    assert {"'self'", go, click} <= set(said)
+    assert "'unsafe-inline'" not in said
 
 
 def test_the_archive_has_the_newest_book(tmp_path, build):

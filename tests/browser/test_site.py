@@ -62,12 +62,10 @@ def test_the_theme_is_switched_and_remembered(opened):
     ground = "getComputedStyle(document.body).backgroundColor"
     theme = "document.documentElement.dataset.theme"
     before = page.evaluate(theme), page.evaluate(ground)
-    for _ in range(3):
-        page.locator(".theme-switch-button").first.click()
-        if page.evaluate(theme) != before[0]:
-            break
+    page.get_by_role("button", name="Color mode").click()
+    page.get_by_role("button", name="Dark").click()
     after = page.evaluate(theme), page.evaluate(ground)
-    assert after[0] != before[0] and after[1] != before[1]
+    assert after[0] == "dark" and after[1] != before[1]
     page.reload()
     assert page.evaluate(theme) == after[0]
 
@@ -136,10 +134,13 @@ def test_what_pages_look_like(opened, size, scheme):
         assert (SHOTS / file).stat().st_size > 10_000
 
 
-def test_a_page_prints_its_checks_and_nothing_is_cut(opened, tmp_path):
+def test_a_page_prints_its_folded_answers_and_leaves_its_checks_out(opened, tmp_path):
     page = opened(SAMPLE[0])
+    answer = page.locator("article details:not(.checks) pre").first
+    assert not answer.is_visible()
     page.emulate_media(media="print")
-    assert page.locator(".checks pre").first.is_visible()
+    assert answer.is_visible()
+    assert not page.locator(".checks pre").first.is_visible()
     assert not page.locator(".copy-bar").first.is_visible()
     page.pdf(path=tmp_path / "page.pdf", format="A4")
     assert (tmp_path / "page.pdf").stat().st_size > 20_000
