@@ -3,7 +3,7 @@
 Social sites take PNG and no SVG, so the card is composed as SVG around the page's own
 figure and rendered by resvg: one wheel of 1.4 MB without dependencies, where the cards
 of sphinxext-opengraph need matplotlib, and Pillow cannot read a figure.  Only the
-session `publish` installs it; without it, or without an address, there are no cards.
+session `site` installs it; without it, or without an address, there are no cards.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from book.cut.program import Slicer, programs
 from book.memory import Memory
 from book.pages import NOT_UTF_8, Cell, Page
 from book.run import kept
-from book.run.cache import Cache, key, write_whole
+from book.run.cache import Cache, key, renew
 
 logger = logging.getLogger(__name__)
 # The text of a page -> its state, for MyST-NB's reader, which knows no more than that.
@@ -103,11 +103,7 @@ def cut(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
         for name, state in book.states.items()
         for which, text in state.programs.items()
     }
-    for path in set(folder.rglob("*.py")) - set(wanted):
-        path.unlink()
-    for path, text in wanted.items():
-        if not path.exists() or path.read_bytes() != text.encode():
-            write_whole(path, text)
+    renew(folder.rglob("*.py"), wanted)
     return []
 
 

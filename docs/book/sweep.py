@@ -10,8 +10,6 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from book import cards
-
 _OF_SPHINX = {"search"}  # a page of the site that no file of ours is behind
 
 
@@ -27,8 +25,9 @@ def sweep(app: Sphinx, exception: Exception | None) -> None:
     out, made = Path(app.outdir), app.book.made
     there = app.env.found_docs
     written = there | _OF_SPHINX | getattr(app, "book_written", set())
-    html = (path for path in out.rglob("*.html") if not _own(path, out))
-    _remove(html, out, (".html",), written)
+    _remove(beside_pages(out, (".html",)), out, (".html",), written)
+    cards = out / "_cards"
+    _remove(cards.rglob("*.png"), cards, (".png",), there)
     sources = out / "_sources"
     _remove(sources.rglob("*.*"), sources, (".md.txt", ".md", ".ipynb"), there)
     _remove((out / cards.FOLDER).rglob("*.png"), out / cards.FOLDER, (".png",), there)
@@ -43,9 +42,10 @@ def sweep(app: Sphinx, exception: Exception | None) -> None:
         _remove_empty(folder)
 
 
-def _own(path: Path, out: Path) -> bool:
-    """Whether it is a file of Sphinx or of the theme."""
-    return path.relative_to(out).parts[0].startswith("_")
+def beside_pages(out: Path, ends: tuple[str, ...]) -> Iterable[Path]:
+    """The files that end so; those of Sphinx and of the theme lie elsewhere."""
+    found = [path for end in ends for path in out.rglob(f"*{end}")]
+    return [p for p in found if not p.relative_to(out).parts[0].startswith("_")]
 
 
 def _remove(

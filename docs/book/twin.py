@@ -15,7 +15,8 @@ from sphinx.application import Sphinx
 from book.build import PageState
 from book.cut.prose import Prose
 from book.pages import Cell, Page
-from book.run.cache import write_whole
+from book.run.cache import renew
+from book.sweep import beside_pages
 
 END, INDEX = ".md", "llms.txt"
 _PAINTED = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
@@ -87,12 +88,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         for n, p in pages.items()
     }
     wanted[out / INDEX] = index(pages, app.config.root_doc, app.config.project)
-    for path in out.rglob(f"*{END}"):
-        if path not in wanted and path.relative_to(out).parts[0][0] != "_":
-            path.unlink()
-    for path, text in wanted.items():
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            write_whole(path, text)
+    renew(beside_pages(out, (END,)), wanted)
 
 
 def _shown(state: PageState | None) -> list[list[dict]]:

@@ -2,7 +2,8 @@
 
 Every process finds the variables of a Slurm job, so `jax.distributed.initialize()`
 needs no arguments, here as there.  What a process writes is shown behind its number.
-When one fails, all are ended; none outlives the launcher, however that ends.
+When one fails, all are ended; none outlives the launcher, however that ends, unless
+`--no-abort` leaves their end to JAX.
 
 Run it: `python launch.py 2 hello.py`, and `python launch.py --help`
 """

@@ -14,6 +14,8 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from book.run.cache import renew
+
 
 def name(app: Sphinx, doctree: nodes.document) -> None:
     """Give code that has a program the program's name, and the class `runnable`."""
@@ -51,9 +53,4 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         for name, state in app.book.states.items()
         if state.programs
     }
-    for path in set(folder.rglob("*.js")) - set(wanted):
-        path.unlink()
-    for path, text in wanted.items():
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+    renew(folder.rglob("*.js"), wanted)

@@ -19,7 +19,8 @@ from book.build import PageState
 from book.cut.notebook import Step, head, packages
 from book.cut.prose import Prose
 from book.pages import Cell, Page
-from book.run.cache import write_whole
+from book.run.cache import renew
+from book.sweep import beside_pages
 
 ENDS = (".ipynb", ".py")
 COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/{}.ipynb"
@@ -90,19 +91,13 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     out, book = Path(app.outdir), app.book
     wanted = {}
     for name, state in book.states.items():
-        if not state or not state.steps or state.problems:
+        if not state.steps or state.problems:
             continue
         jax = book.kernels[state.page.kernel].jax
         made = cells(state.page, state.steps, jax, app.config.html_baseurl)
         texts = (notebook(made), script(made))
         wanted |= {out / (name + e): t for e, t in zip(ENDS, texts, strict=True)}
-    known = (path for end in ENDS for path in out.rglob(f"*{end}"))
-    for path in {path for path in known if path.relative_to(out).parts[0][0] != "_"}:
-        if path not in wanted:
-            path.unlink()
-    for path, text in wanted.items():
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            write_whole(path, text)
+    renew(beside_pages(out, ENDS), wanted)
 
 
 def buttons(app: Sphinx, name: str, template, context: dict, doctree) -> None:

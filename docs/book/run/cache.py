@@ -16,6 +16,7 @@ import re
 import sys
 import tempfile
 from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -94,6 +95,15 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+def renew(known: Iterable[Path], wanted: dict[Path, str]) -> None:
+    """Write what is new or has changed of `wanted`, and remove all else of `known`."""
+    for path in set(known) - set(wanted):
+        path.unlink()
+    for path, text in wanted.items():
+        if not path.exists() or path.read_bytes() != text.encode():
+            write_whole(path, text)
 
 
 def write_whole(path: Path, text: str) -> None:
