@@ -10,6 +10,8 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
+from book import cards
+
 _OF_SPHINX = {"search"}  # a page of the site that no file of ours is behind
 
 
@@ -26,11 +28,10 @@ def sweep(app: Sphinx, exception: Exception | None) -> None:
     there = app.env.found_docs
     written = there | _OF_SPHINX | getattr(app, "book_written", set())
     _remove(beside_pages(out, (".html",)), out, (".html",), written)
-    cards = out / "_cards"
-    _remove(cards.rglob("*.png"), cards, (".png",), there)
     sources = out / "_sources"
     _remove(sources.rglob("*.*"), sources, (".md.txt", ".md", ".ipynb"), there)
-    _remove((out / cards.FOLDER).rglob("*.png"), out / cards.FOLDER, (".png",), there)
+    pictures = out / cards.FOLDER
+    _remove(pictures.rglob("*.png"), pictures, (".png",), there)
     notebooks = made / "jupyter_execute"
     _remove(notebooks.rglob("*.*"), notebooks, (".md", ".ipynb"), there)
     doctrees = Path(app.doctreedir)

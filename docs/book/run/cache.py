@@ -15,8 +15,8 @@ import os
 import re
 import sys
 import tempfile
-from contextlib import suppress
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
