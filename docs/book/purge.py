@@ -21,7 +21,8 @@ def used(pages: Iterable[Path], scripts: Iterable[Path]) -> set[str]:
     """The classes on the pages, and every word of the scripts."""
     found: set[str] = set()
     for path in pages:
-        found.update(re.findall(r'\bclass="([^"]*)"', path.read_text("utf-8")))
+        classes = re.findall(r"""(?s)\bclass=(["'])(.*?)\1""", path.read_text("utf-8"))
+        found.update(names for _, names in classes)
     found = set(" ".join(found).split())
     for path in scripts:
         found.update(re.findall(r"[\w-]+", path.read_text("utf-8")))
