@@ -21,7 +21,8 @@ import jax.numpy as jnp
 from jax import P
 
 mesh = jax.make_mesh((8,), ("data",))
-x = jax.device_put(jnp.ones(16), jax.NamedSharding(mesh, P("data")))  # float32[16@data]
+rows = jax.NamedSharding(mesh, P("data"))
+x = jax.device_put(jnp.ones((16, 2)), rows)  # float32[16@data,2]
 ```
 
 ```{code-cell}
@@ -30,7 +31,7 @@ def mean(part):
     return jax.lax.pmean(local, "data")
 
 y = jax.shard_map(mean, mesh=mesh, in_specs=P("data"), out_specs=P())(x)
-z = x + 1  # float32[16@data]
+z = x + 1  # float32[16@data,2]
 ```
 
 ```{code-cell}

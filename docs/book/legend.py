@@ -16,9 +16,9 @@ from book.pages import Page
 from book.run.types import TYPE
 
 MARKS = {  # a mark, and what to say of it, with a *word* of docs/words.md
-    r"(\d+)@\(?([\w,]+)\)?": "is an axis of {0}, *sharded* over the mesh axis `{1}`",
-    r"\{V:\(?([\w,]+)\)?\}": "marks a *varying* value, which may differ along `{0}`",
-    r"\{U:\(?([\w,]+)\)?\}": "marks *unreduced* values, whose sum along `{0}` is due",
+    r"(\d+)@([a-z]\w*|\([\w,]+\))": "is an axis of {0}, *sharded* over the mesh axis `{1}`",
+    r"\{V:([^}]+)\}": "marks a *varying* value, which may differ along `{0}`",
+    r"\{U:([^}]+)\}": "marks *unreduced* values, whose sum along `{0}` is due",
     r"~\w+\[.*?\]": "has a *weak type*, like a Python number",
 }
 _TYPED = re.compile(rf"#.*?({TYPE}.*)")
@@ -33,7 +33,9 @@ def first(page: Page) -> dict[int, list[str]]:
         for cell in page.cells:
             typed = "\n".join(_TYPED.findall(cell.source)) if cell.visible else ""
             if match := re.search(mark, typed):
-                axes = (one.replace(",", "` and `") for one in match.groups())
+                axes = (
+                    one.strip("()").replace(",", "` and `") for one in match.groups()
+                )
                 if min(told, default=cell.line) >= cell.line:
                     sentence = f"`{match[0]}` {says.format(*axes)}"
                     found.setdefault(cell.number, []).append(sentence)
