@@ -13,7 +13,7 @@ from jax import P, lax
 
 
 def solution(expert, capacity):
-    """Count on each device; add what is over the capacity; take the highest count."""
+    """Add what is over the capacity on each device; take the highest."""
     count = jnp.bincount(expert, length=16)
     dropped = lax.psum(jnp.maximum(count - capacity, 0), "expert")
     return dropped, lax.pmax(count.max(), "expert")

@@ -66,7 +66,7 @@ def _compare(months_of_all, *loans):
                 "the mesh: begin it from an argument"
             ) from None
     assert isinstance(found, jax.Array) and found.shape == (16,), (
-        f"16 loans have 16 numbers of months; yours: {np.shape(found) or found!r}"
+        f"16 loans have 16 numbers of months, (16,); yours: {found}"
     )
     found = np.asarray(found)
     assert len(set(found.tolist())) > 1, (

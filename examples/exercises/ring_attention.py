@@ -13,7 +13,7 @@ from jax import P, lax
 
 
 def solution(i, length, window):
-    """Compare positions in the whole sequence: of this device, and of the sender."""
+    """Compare positions in the whole sequence."""
     n, me = lax.axis_size("sequence"), lax.axis_index("sequence")
     position = jnp.arange(length)
     query, key = me * length + position, (me - i) % n * length + position
