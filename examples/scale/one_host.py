@@ -1,10 +1,9 @@
 """Train a linear model on a table of rows, print its loss, and save it.
 
-Run it: `python one_host.py run`
+Run it: `python one_host.py`
 """
 
 import os
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -48,7 +47,7 @@ def main():
         params, state, loss = train_step(params, state, batch)
         if step % 5 == 4:
             print(f"step {step + 1}: loss {loss:.4f}")
-    with ocp.CheckpointManager(os.path.abspath(sys.argv[1])) as saved:
+    with ocp.CheckpointManager(os.path.abspath("run")) as saved:
         saved.save(STEPS, args=ocp.args.StandardSave(params))
 
 
