@@ -3,7 +3,9 @@
 Run it: `python launch.py --no-abort 2 failing.py killed`
 """
 
+import faulthandler
 import os
+import queue
 import signal
 import socket
 import subprocess
@@ -98,6 +100,22 @@ def compared():
     digest = np.uint32(zlib.crc32(text.encode()))
     multihost_utils.assert_equal(digest, "the processes have different steps")
     print(step(losses))
+
+
+def hangs():
+    """Let one process wait for a batch, and the other for that process."""
+    losses, batches = join(), queue.Queue()
+    for step in range(4):
+        faulthandler.dump_traceback_later(8)  # at work: longer than any step
+        if step == 2 and jax.process_index() == 1:
+            batches.get(timeout=12)
+        print("step", step, "mean", float(losses.mean()))
+
+
+def logged():
+    """Log each program at its first call, with a fingerprint of what it compiles to."""
+    jax.config.update("jax_distributed_debug", True)
+    different()
 
 
 def fewer():
