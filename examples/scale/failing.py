@@ -8,6 +8,7 @@ import os
 import queue
 import signal
 import socket
+import subprocess
 import sys
 import zlib
 
@@ -26,7 +27,7 @@ def join(**options):
 
 def killed(victim=1):
     """Let one process be killed between two steps, as when memory runs out."""
-    losses = join(heartbeat_timeout_seconds=10)
+    losses = join(heartbeat_timeout_seconds=5)
     for step in range(4):
         if step == 2 and jax.process_index() == victim:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -38,9 +39,18 @@ def coordinator():
     killed(victim=0)
 
 
+def frozen():
+    """Let one process stand still, as when its machine is suspended, and end later."""
+    jax.distributed.initialize(heartbeat_timeout_seconds=5)
+    if jax.process_index() == 1:
+        end = f"sleep 9; kill -KILL {os.getpid()}"
+        subprocess.Popen(["sh", "-c", end])
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
 def raises():
     """Let one process raise, while the other goes on."""
-    losses = join(shutdown_timeout_seconds=5)
+    losses = join(shutdown_timeout_seconds=3)
     for step in range(4):
         if step == 2 and jax.process_index() == 1:
             raise ValueError("the loss is nan")
@@ -110,7 +120,7 @@ def logged():
 
 def fewer():
     """Let one process take a step more than the other."""
-    losses = join(shutdown_timeout_seconds=5)
+    losses = join(shutdown_timeout_seconds=3)
     for step in range(3 if jax.process_index() == 0 else 2):
         print("step", step, "mean", float(losses.mean()))
 

@@ -45,6 +45,7 @@ def test_what_python_prints_is_not_broken_by_what_gloo_says():
     ("how", "message"),
     [
         ("killed", "The following tasks are unhealthy (stopped sending heartbeats)"),
+        ("frozen", "Task 1 heartbeat timeout."),
         ("coordinator", "Failed to send RPC to coordination service."),
         ("raises", "Shutdown barrier has failed"),
         ("fewer", "Shutdown barrier has failed"),
