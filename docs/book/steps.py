@@ -4,6 +4,7 @@ from book import (
     build,
     fold,
     head,
+    legend,
     mistakes,
     packed,
     place,
@@ -40,6 +41,7 @@ STEPS = [
     ("env-get-outdated", wordings.again),  # or what another JAX says
     ("doctree-read", button.name),  # code gets the name of its program
     ("doctree-read", refer.refer),  # below an error, the page about it
+    ("doctree-read", legend.show),  # below a lesson, how to read its types
     ("doctree-read", wordings.show),  # below a cell, what another JAX says
     ("doctree-read", mistakes.show),  # below an exercise, what its check recognizes
     ("doctree-read", reference.lead),  # to JAX's own reference
