@@ -1,7 +1,7 @@
 """Below the first lesson with a marked type stands how to read the marks.
 
 JAX writes `float32[8@data,4]{V:model}`; comments on types do, too.  A page whose own
-text has spoken of such a mark needs no word on it.
+text speaks of such a mark, above or right below, needs no word on it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,15 @@ _PARTS = re.compile(r"(`[^`]+`|\*[^*]+\*)")
 
 def first(page: Page) -> dict[int, list[str]]:
     """The cells below which marks are explained: the number of each, and sentences."""
+    lessons = [cell for cell in page.cells if cell.visible]
     found: dict[int, list[str]] = {}
     for mark, says in MARKS.items():
         told = [n for n, line in page.prose if re.search(rf"`[^`]*{mark}", line)]
-        for cell in page.cells:
-            typed = "\n".join(_TYPED.findall(cell.source)) if cell.visible else ""
+        for cell, below in zip(lessons, [*lessons[1:], None], strict=False):
+            typed = "\n".join(_TYPED.findall(cell.source))
             if match := re.search(mark, typed):
-                axes = (
-                    one.strip("()").replace(",", "` and `") for one in match.groups()
-                )
-                if min(told, default=cell.line) >= cell.line:
+                axes = (a.strip("()").replace(",", "` and `") for a in match.groups())
+                if not told or (below and told[0] > below.line):
                     sentence = f"`{match[0]}` {says.format(*axes)}"
                     found.setdefault(cell.number, []).append(sentence)
                 break
