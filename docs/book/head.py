@@ -22,6 +22,8 @@ _END = re.compile(r"(?<=[.?!:]) (?=\W?[A-Z\d])|(?<=:)$")
 
 def context(app: Sphinx, name, template, context, doctree) -> None:
     """Hand the template what the page says of itself."""
+    if name == "search":
+        context["description"] = f"Search {app.config.project}: words, or a message."
     if doctree is None:
         return
     context["description"] = description(doctree)

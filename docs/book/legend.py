@@ -58,12 +58,12 @@ def _paragraph(text: str, app: Sphinx) -> nodes.paragraph:
     for part in _PARTS.split(text):
         if part.startswith("`"):
             made += nodes.literal(part[1:-1], part[1:-1])
-        elif part.startswith("*"):
+        elif part.startswith("*") and "words" in app.env.found_docs:
             options = {"refdomain": "std", "reftype": "term", "refexplicit": False}
             word = nodes.inline(part[1:-1], part[1:-1])
             link = addnodes.pending_xref("", word, reftarget=part[1:-1], **options)
             link["refdoc"] = app.env.docname
             made += link
         else:
-            made += nodes.Text(part)
+            made += nodes.Text(part.strip("*"))
     return made
