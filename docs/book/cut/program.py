@@ -70,7 +70,7 @@ class Slicer:
 
     def __init__(self, roots: tuple[Path, ...]):
         self.roots = roots
-        self._local: dict[str, Path | imports.Unclear | None] = {}
+        self._local: dict[str, Path | None] = {}
         self._labels: dict[Path, str] = {}
         self._modules: dict[Path, list[Statement]] = {}
         self._last: tuple = ()  # the page that was asked for last, and its lessons
@@ -123,7 +123,5 @@ class Slicer:
             try:
                 self._local[text] = imports.module(node, self.roots)
             except imports.Unclear as error:
-                self._local[text] = error
-        if isinstance(self._local[text], imports.Unclear):
-            raise SliceError(str(self._local[text]))
+                raise SliceError(str(error)) from None
         return self._local[text]
