@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from book.cut.rule import Rule
 from book.cut.statements import PAGE, Name, SliceError, Statement
 from book.cut.whole import Whole
-from book.cut.words import called, members, returns
+from book.cut.words import called, returns
 from book.pages import Cell
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Lessons:
                 continue
             if not one.imported:
                 self._refuse_imports_inside(one)
-            elif path := self._local(one, one.node):
+            elif path := self._slicer.local(one.node, one.cell):
                 if path not in seen:
                     seen.add(path)
                     self._gather(self._slicer.module(path), seen)
@@ -45,16 +45,9 @@ class Lessons:
                 self.links[one.unit, one.imported.bound] = there
         self.all += body
 
-    def _local(self, one: Statement, node: ast.stmt) -> Path | None:
-        try:
-            return self._slicer.local(node)
-        except SliceError as error:
-            raise SliceError(str(error), one.cell) from None
-
     def _refuse_imports_inside(self, one: Statement) -> None:
-        inner = ast.walk(one.node) if "import" in one.code else ()
-        for node in inner:
-            if isinstance(node, _IMPORTS) and self._local(one, node):
+        for node in ast.walk(one.node) if "import" in one.code else ():
+            if isinstance(node, _IMPORTS) and self._slicer.local(node, one.cell):
                 said = f"move `{ast.unparse(node)}` to the top level"
                 raise SliceError(said, one.cell)
 
@@ -81,7 +74,6 @@ class Lessons:
         """Whether it calls a function or method of the book that returns nothing."""
         name = called(one.node.value)
         _, name = self.links.get((one.unit, name), (one.unit, name))
-        known = [node for s in self.all for node in (s.node, *members(s.node))]
-        known = [node for node in known if isinstance(node, ast.FunctionDef)]
-        found = [node for node in known if node.name == name]
+        known = (n for s in self.all for n in (s.node, *getattr(s.node, "body", ())))
+        found = [n for n in known if isinstance(n, ast.FunctionDef) and n.name == name]
         return bool(found) and not any(map(returns, found))

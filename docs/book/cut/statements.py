@@ -15,7 +15,6 @@ from book.pages import Cell
 
 PAGE = "the page"
 Name = tuple[str, str]  # the page or module, and the name
-DEEP = "is nested too deeply; write a loop"
 _BLIND = {"eval", "exec", "globals", "locals"}  # they use names that nobody can see
 
 
@@ -90,9 +89,7 @@ def statements(source: str, unit: str, cell: Cell | None = None) -> list[Stateme
     except SyntaxError as error:
         raise SliceError(f"is not Python: {error.msg}", cell) from None
     except (RecursionError, MemoryError):
-        raise SliceError(DEEP, cell) from None
-    except SliceError as error:
-        raise SliceError(f"{error}", cell) from None
+        raise SliceError("is nested too deeply; write a loop", cell) from None
 
 
 def _split(
@@ -107,29 +104,27 @@ def _split(
         above = node.end_lineno
         code = "\n".join(lines[first - 1 : above])
         if lines[above - 1].encode()[node.end_col_offset :].strip().startswith(b";"):
-            raise SliceError("has a `;`: give each statement a line of its own")
+            raise SliceError("has a `;`: give each statement a line of its own", cell)
         last = node is body[-1]
         if isinstance(node, ast.Import | ast.ImportFrom):
-            for one in _imported(node):
+            for one in _imported(node, cell):
                 more = "maybe" if one.dotted else "binds"  # `a` may be of `a.c` as well
                 found = Uses(**{more: {one.bound}})
                 yield Statement(node, unit, cell, comment, code, last, found, one)
         else:
             found = uses(node, code, last and cell is not None and shows(node))
-            if cell and (blind := sorted(_BLIND & (found.reads | found.later))):
-                what = f"`{blind[0]}()` hides which names it uses"
-                raise SliceError(
-                    f"{what}, and no copy would have them; use them by name"
-                )
+            for blind in _BLIND & (found.reads | found.later) if cell else ():
+                what = f"`{blind}()` hides which names it uses, and no copy would have"
+                raise SliceError(f"{what} them; use them by name", cell)
             yield Statement(node, unit, cell, comment, code, last, found, None)
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[Imported]:
+def _imported(node: ast.stmt, cell: Cell | None) -> Iterator[Imported]:
     """Each name that an import binds, and what it imports."""
     for alias in node.names:
         if alias.name == "*":
             text = f"`{ast.unparse(node)}` hides where names come from"
-            raise SliceError(f"{text}; name them")
+            raise SliceError(f"{text}; name them", cell)
         if isinstance(node, ast.ImportFrom):
             yield Imported(node.module, alias.name, alias.asname)
         else:

@@ -59,11 +59,6 @@ def returns(function: ast.FunctionDef) -> bool:
     return any(isinstance(n, ends) and n.value for n in running(function.body))
 
 
-def members(node: ast.stmt) -> list[ast.stmt]:
-    """What stands in a class."""
-    return node.body if isinstance(node, ast.ClassDef) else []
-
-
 def is_silent(function: ast.AST) -> bool:
     """Whether it is a method that returns nothing, or gives a function its rule."""
     name = getattr(function, "attr", "")
@@ -82,20 +77,15 @@ def shows(node: ast.stmt) -> bool:
 def defines(node: ast.stmt) -> bool:
     """Whether it makes functions or a class."""
     value = getattr(node, "value", None)
-    return (
-        isinstance(node, DEFS)
-        or isinstance(value, ast.Lambda)
-        or called(value) in MAKES
-    )
+    makes = isinstance(value, ast.Lambda) or called(value) in MAKES
+    return makes or isinstance(node, DEFS)
 
 
 def made(node: ast.stmt) -> list[str]:
     """The names of the values that the last statement of a program computes."""
     while isinstance(node, ast.With):
         node = node.body[-1]
-    if not isinstance(node, ast.Assign | ast.AugAssign):
-        return []
-    if defines(node):
+    if not isinstance(node, ast.Assign | ast.AugAssign) or defines(node):
         return []
     targets = getattr(node, "targets", None) or [node.target]
     parts = [one for t in targets for one in getattr(t, "elts", [t])]
