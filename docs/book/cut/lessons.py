@@ -53,7 +53,8 @@ class Lessons:
 
     def of(self, cell: Cell) -> list[Statement]:
         """The statements of a cell of the page."""
-        return [one for one in self.all if one.place == (PAGE, cell.number)]
+        page = (one for one in self.all if one.unit == PAGE)
+        return [one for one in page if one.cell.number == cell.number]
 
     def keep(self, own: Iterable[Statement], wanted: Iterable[Name] = ()):
         """The statements `own`, and those that they and the names `wanted` need."""

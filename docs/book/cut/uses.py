@@ -125,9 +125,9 @@ def uses(node: ast.stmt, code: str, shown: bool = False) -> Uses:
     flow.visit(node)
     bound = flow.binds | flow.adds
     maybe = flow.maybe | (bound if isinstance(node, _BLOCKS) else set())
-    parts = [*words.running([node])]
+    parts = [*words.within([node])]
     bodies = [part for part in parts if isinstance(part, _LATER)]
-    inside = [part for body in bodies for part in ast.walk(body)]
+    inside = [*words.within(bodies, leave=())]
     later, assigned = _later(code, bodies) if bodies else (set(), set())
     methods = isinstance(node, ast.Assign)
     changes = words.changed(parts, methods, shown) & (flow.reads | bound)

@@ -43,20 +43,20 @@ def names(*nodes: ast.AST) -> set[str]:
     return {part.id for part in parts if isinstance(part, ast.Name)}
 
 
-def running(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+def within(nodes: Iterable[ast.AST], leave: tuple[type, ...] = BODIES) -> Iterator:
     """What is in `nodes`, but for the insides of functions, which run later."""
-    todo = [*nodes]
+    todo, ends = [*nodes], (*leave, ast.Name, ast.Constant)
     while todo:
         node = todo.pop()
         yield node
-        if not isinstance(node, (*BODIES, ast.Name, ast.Constant)):
+        if not isinstance(node, ends):
             todo += ast.iter_child_nodes(node)
 
 
 def returns(function: ast.FunctionDef) -> bool:
     """Whether a function returns or yields something."""
     ends = (ast.Return, ast.Yield, ast.YieldFrom)
-    return any(isinstance(n, ends) and n.value for n in running(function.body))
+    return any(isinstance(n, ends) and n.value for n in within(function.body))
 
 
 def is_silent(function: ast.AST) -> bool:
