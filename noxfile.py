@@ -125,12 +125,12 @@ def speed(session: nox.Session) -> None:
 
 
 @nox.session
-def messages(session: nox.Session) -> None:
-    """How the installed JAX words the errors of docs/errors is kept, for the others."""
+def outputs(session: nox.Session) -> None:
+    """What the installed JAX shows is kept: other builds show it where words differ."""
     docs(session)
-    [made] = Path("docs/_build/messages").glob("*.json")
-    shutil.copy(made, "docs/errors/messages")
-    session.log(f"kept: docs/errors/messages/{made.name}")
+    [made] = Path("docs/_build/outputs").glob("*.json")
+    shutil.copy(made, "docs/evidence/outputs")
+    session.log(f"kept: docs/evidence/outputs/{made.name}")
 
 
 @nox.session

@@ -14,7 +14,7 @@ from functools import cache
 
 from book.pages import Page
 from book.refer import APART, in_order, words
-from book.wordings import SHELF, kept, raising
+from book.wordings import SHELF, kept
 from tests import house
 
 _SHARE = 0.5  # of the words of a message that a title has, at least,
@@ -85,16 +85,6 @@ def the_words_are_raised(page: Page) -> list[str]:
     return [house.at(page, 1, what)]
 
 
-def other_wordings_are_shown(page: Page) -> list[str]:
-    """Below a message stands how other releases word it, if they do."""
-    shown = [fence.line for fence in page.fences if fence.name == "wordings"]
-    cells = raising(page)
-    if not spoken(page) or not cells or any(n > cells[0].line for n in shown):
-        return []
-    what = "there is no ```{wordings} below the cell that raises"
-    return [house.at(page, cells[0].line, what)]
-
-
 def what_was_called_exists(page: Page) -> list[str]:
     """A function that a reader had called can be called, or is said to be gone."""
     found = []
@@ -129,7 +119,6 @@ RULES = (
     it_is_about_a_message,
     the_title_has_the_words,
     the_words_are_raised,
-    other_wordings_are_shown,
     what_was_called_exists,
 )
 

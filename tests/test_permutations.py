@@ -67,7 +67,7 @@ def on_each(shape, body, block):
     return fn, jax.device_put(x, NamedSharding(mesh, one))
 
 
-@partial(jax.jit, static_argnums=0)
+@jax.jit(static_argnums=0)
 def there_and_back(fn, x):
     """Return what `fn` makes of `x`, and what its transpose makes of that."""
     y, pull = jax.vjp(fn, x)

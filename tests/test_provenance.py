@@ -38,7 +38,7 @@ def test_a_last_line_is_written_again_where_the_page_is_not_read_again(built):
     assert built.build().code == 0
     assert built.record()["pages"]["counted"]["executed"] is False
     assert page.stat().st_mtime_ns == before
-    other = "import book.provenance as p\np.line = lambda book, name: 'Elsewhere.'\n"
+    other = "import book.provenance as p\np.line = lambda *page: 'Elsewhere.'\n"
     conf = built.docs / "conf.py"
     plain = conf.read_text()
     conf.write_text(plain + other)

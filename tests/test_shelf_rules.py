@@ -24,9 +24,6 @@ BAD = {
         (RAISED, 'raised: "ValueError: which vmap was requested', "has these words"),
         (RAISED, 'raised: "ValueError: vmap was asked', "has these words"),
     ],
-    shelf.other_wordings_are_shown: [
-        ("```{wordings}\n```\n", "", "no ```{wordings} below"),
-    ],
     shelf.what_was_called_exists: [
         ("[jax.vmap]", "[jax.vmap, jax.vmop]", "there is no jax.vmop, and gone.md"),
         ("[jax.vmap]", "[jax.vmap.deep]", "there is no jax.vmap.deep"),
@@ -48,8 +45,8 @@ def small(tmp_path):
     message = "ValueError: vmap was requested to map its argument 1 along axis 0,\n"
     message += "which implies that its rank should be at least 1, but is only 0"
     kept = {"errors/rank": {code(page, cell): message for cell in raising(page)}}
-    (tmp_path / "docs/errors/messages").mkdir()
-    (tmp_path / "docs/errors/messages/0.1.json").write_text(json.dumps(kept))
+    (tmp_path / "docs/evidence/outputs").mkdir(parents=True)
+    (tmp_path / "docs/evidence/outputs/0.1.json").write_text(json.dumps(kept))
     return house.Book(tmp_path)
 
 
@@ -88,14 +85,14 @@ def test_of_what_only_warns_nothing_is_kept(small):
 def test_a_page_without_an_error_says_what_is_seen(small):
     silent = 'raised: "no error; a row comes twice / '
     text = (small.root / PAGE).read_text().replace('raised: "', silent)
-    text = text.replace("```{wordings}\n```\n", "").replace("[jax.vmap]", "[print]")
+    text = text.replace("[jax.vmap]", "[print]")
     (small.root / PAGE).write_text(text)
     page = small.page("errors/rank")
     assert [sentence for rule in shelf.RULES for sentence in rule(page)] == []
 
 
 def test_a_new_page_is_not_asked_for_what_was_kept(small):
-    (small.root / "docs/errors/messages/0.1.json").write_text("{}")
+    (small.root / "docs/evidence/outputs/0.1.json").write_text("{}")
     text = (small.root / PAGE).read_text().replace(RAISED, 'raised: "OddError: odd')
     (small.root / PAGE).write_text(text)
     assert shelf.the_words_are_raised(small.page("errors/rank")) == []

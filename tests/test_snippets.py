@@ -227,7 +227,7 @@ def test_messages_that_were_kept_are_found():
     for page in MESSAGES:
         cells = wordings.raising(read(DOCS / f"{page}.md", page))
         cut = [one for c in cells if (one := f"{page}/cell{c.number}") in ALL]
-        assert not cut or any(map(message_of, cut)), f"{page}: nox -s messages"
+        assert not cut or any(map(message_of, cut)), f"{page}: nox -s outputs"
 
 
 def test_some_run_in_an_interpreter_of_their_own_just_as_well(tmp_path):

@@ -1,4 +1,4 @@
-"""How other JAX releases word a message is shown, and what is new is told."""
+"""What other JAX releases print in other words is shown, and what is new is told."""
 
 import json
 import re
@@ -10,99 +10,90 @@ PAGE = """---
 file_format: mystnb
 kernelspec: {name: target}
 book: {kind: look-up, budget: 30}
-error: {called: [builtins.len], raised: "TypeError: odd"}
 ---
 
-# "odd"
+# Odd
+
+```{code-cell}
+print("seven", 7)
+```
 
 ```{code-cell}
 :raises: "TypeError: odd"
 raise TypeError("odd now")
 ```
 
-```{wordings}
-```
-
 ```{code-cell}
 :check:
-assert True
+print("proved")
 ```
 
 ```{code-cell}
-:raises: "ValueError: even"
-raise ValueError("even")
+:alone:
+print("measured")
 ```
 
-```{wordings}
+```{code-cell}
+"even"
 ```
 """
-KEPT = "docs/errors/messages/{}.json"
-SENTENCE = "{} messages of JAX {} are not as kept, on odd: nox -s messages keeps them"
+KEPT = "docs/evidence/outputs/{}.json"
+SENTENCE = "{} outputs of JAX {} are not as kept, on odd: nox -s outputs keeps them"
 
 
 @pytest.fixture
-def shelf(book):
-    """A book with one page on the shelf."""
-    book.write("docs/errors/odd.md", PAGE)
-    book.index("errors/odd")
+def odd(book):
+    """A book with one page."""
+    book.write("docs/odd.md", PAGE)
+    book.index("odd")
     return book
 
 
-def made(shelf):
+def made(odd):
     """What a build left to be kept."""
-    return json.loads(
-        (shelf.docs / f"_build/messages/{jax.__version__}.json").read_text()
-    )
+    return json.loads((odd.docs / f"_build/outputs/{jax.__version__}.json").read_text())
 
 
-def folded(shelf):
+def folded(odd):
     """What is folded on the page: titles and texts."""
     return re.findall(
         r"wordings.*?<summary>(.*?)</summary>.*?<pre>(?:<span></span>)?(.*?)\n*</pre>",
-        shelf.text("errors/odd"),
+        odd.text("odd"),
         re.DOTALL,
     )
 
 
-def test_other_wordings_are_shown_where_they_differ(shelf):
-    built = shelf.build()
-    assert built.code == 0, built.said
-    assert SENTENCE.format(2, jax.__version__) in built.said
-    assert folded(shelf) == []
-    messages = made(shelf)
-    assert list(messages["errors/odd"].values()) == [
-        "TypeError: odd now",
-        "ValueError: even",
-    ]
-    first, second = messages["errors/odd"]
-
-    shelf.write(KEPT.format(jax.__version__), json.dumps(messages))
-    same = "ValueError:\neven https://docs.jax.dev/odd"
-    messages["errors/odd"] = {first: "TypeError: odd then", second: same}
-    shelf.write(KEPT.format("0.1"), json.dumps(messages))
-    shelf.write(KEPT.format("0.2"), json.dumps(messages))
-    built = shelf.build()
-    assert built.code == 0, built.said
-    assert "not as kept" not in built.said
-    assert shelf.executed() == set()
-    assert folded(shelf) == [
-        ("The same message in JAX 0.1 and 0.2", "TypeError: odd then")
-    ]
-
-
-def test_what_was_said_of_other_code_is_not_shown(shelf):
-    other = {"errors/odd": {"0123456789ab": "TypeError: of other code"}}
-    shelf.write(KEPT.format("0.1"), json.dumps(other))
-    shelf.write(KEPT.format(jax.__version__), json.dumps(other))
-    built = shelf.build()
+def test_other_words_are_shown_where_they_differ(odd):
+    built = odd.build()
     assert built.code == 0, built.said
     assert SENTENCE.format(3, jax.__version__) in built.said
-    assert folded(shelf) == []
+    assert folded(odd) == []
+    texts = made(odd)
+    assert list(texts["odd"].values()) == [
+        "seven 7",
+        "TypeError: odd now",
+        "'even'",
+    ]
+    first, second, third = texts["odd"]
+
+    odd.write(KEPT.format(jax.__version__), json.dumps(texts))
+    same = "'even' https://docs.jax.dev/odd"
+    texts["odd"] = {first: "seven\n8", second: "TypeError: odd then", third: same}
+    odd.write(KEPT.format("0.1"), json.dumps(texts))
+    odd.write(KEPT.format("0.2"), json.dumps(texts))
+    built = odd.build()
+    assert built.code == 0, built.said
+    assert "not as kept" not in built.said
+    assert odd.executed() == set()
+    assert folded(odd) == [("The same in JAX 0.1 and 0.2", "TypeError: odd then")]
+    assert "On JAX 0.1 and 0.2 one output has other words." in odd.text("odd")
 
 
-def test_wordings_stand_below_a_cell_that_raises(shelf):
-    page = PAGE.replace('# "odd"\n', '# "odd"\n\n```{wordings}\n```\n')
-    shelf.write("docs/errors/odd.md", page)
-    built = shelf.build()
-    assert built.code == 1
-    assert "stands below a cell that raises, in errors/" in built.said
+def test_what_was_said_of_other_code_is_not_shown(odd):
+    other = {"odd": {"0123456789ab": "TypeError: of other code"}}
+    odd.write(KEPT.format("0.1"), json.dumps(other))
+    odd.write(KEPT.format(jax.__version__), json.dumps(other))
+    built = odd.build()
+    assert built.code == 0, built.said
+    assert SENTENCE.format(4, jax.__version__) in built.said
+    assert folded(odd) == []

@@ -14,7 +14,7 @@ def setup(app) -> dict:
     probe.setup(app)  # the answer comes while the rest loads
     light.leave_out()
 
-    from book import place, questions, record, shelf, wordings
+    from book import place, questions, record, shelf
     from book.compilers import show
     from book.steps import STEPS
 
@@ -28,8 +28,6 @@ def setup(app) -> dict:
     app.add_directive("questions", questions.Questions)
     shelf.Messages.app = app
     app.add_directive("messages", shelf.Messages)
-    wordings.Wordings.app = app
-    app.add_directive("wordings", wordings.Wordings)
     for order, (event, step) in enumerate(STEPS):
         app.connect(event, step, priority=800 + order)
     return {"version": version("sphinx"), "parallel_read_safe": True}

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from sphinx.application import Sphinx
 
+from book import wordings
 from book.targets import MESH, Hardware
 
 
-def line(book, state) -> str:
-    """The last line of a page: where its outputs are from."""
+def line(book, state, elsewhere: wordings.Other) -> str:
+    """The last line of a page: where its outputs are from; `elsewhere` they differ."""
     if state.problems:
         return "This page failed in this build; nothing on it is verified."
     page, entry = state.page, state.entry
@@ -21,7 +22,8 @@ def line(book, state) -> str:
     other = book.kernels["target"]
     if hardware.simulated and not other.simulated:
         words[-1] += f" (this machine has {other.count} × {other.kind})"
-    return f"Run on {', '.join([entry.executed[:10], *words])}."
+    found = [f"Run on {', '.join([entry.executed[:10], *words])}."]
+    return " ".join([*found, wordings.sentence(elsewhere)]).rstrip()
 
 
 def devices(hardware: Hardware, kernel: str) -> str:
@@ -36,7 +38,10 @@ def changed(app: Sphinx, env) -> list[str]:
     """Pages whose last line is another one are written again, if they were not read."""
     book, shown = app.book, sorted(getattr(env, "book_record_pages", set()))
     found = {
-        name: {"provenance": line(book, state), "record_page": (shown or [None])[0]}
+        name: {
+            "provenance": line(book, state, env.book_others.get(name, {})),
+            "record_page": (shown or [None])[0],
+        }
         for name, state in book.states.items()
         if state.entry or state.problems
     }

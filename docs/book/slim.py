@@ -69,6 +69,8 @@ def slim(app: Sphinx, exception: Exception | None) -> None:
         path.write_text(styles(path.read_text(encoding="utf-8")), encoding="utf-8")
     for path in (static / "scripts").glob("*.js"):
         path.write_text(_MAP.sub("\n", path.read_text(encoding="utf-8")), "utf-8")
+    if (theme := static / "styles" / "theme.css").is_file():
+        (static / "basic.css").replace(theme)  # which did nothing but import it
     pages = Path(app.outdir).rglob("*.html")
     known = purge.used(pages, [*static.glob("*.js"), *static.glob("scripts/*.js")])
     for path in static.rglob("*.css"):

@@ -4,6 +4,7 @@ from book import (
     build,
     fold,
     head,
+    legend,
     mistakes,
     packed,
     place,
@@ -37,9 +38,11 @@ STEPS = [
     ("env-get-outdated", questions.again),  # or list what readers ask
     ("env-get-outdated", place.again),  # or the pages of a chapter
     ("env-get-outdated", shelf.again),  # or messages
-    ("env-get-outdated", wordings.again),  # or show how another JAX words a message
+    ("env-get-outdated", wordings.again),  # or what another JAX says
     ("doctree-read", button.name),  # code gets the name of its program
     ("doctree-read", refer.refer),  # below an error, the page about it
+    ("doctree-read", legend.show),  # below a lesson, how to read its types
+    ("doctree-read", wordings.show),  # below a cell, what another JAX says
     ("doctree-read", mistakes.show),  # below an exercise, what its check recognizes
     ("doctree-read", reference.lead),  # to JAX's own reference
     ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
@@ -57,7 +60,7 @@ STEPS = [
     ("build-finished", downloads.write),  # a page's notebook and script
     ("build-finished", twin.write),  # and its Markdown with outputs
     ("build-finished", record.write),  # record.json
-    ("build-finished", wordings.tell),  # which messages JAX words in a new way
+    ("build-finished", wordings.tell),  # which outputs have other words than those kept
     ("build-finished", packed.write),  # the index of the search, packed
     ("build-finished", slim.slim),  # the theme's files, without what is not used
     ("build-finished", sweep.sweep),  # nothing stays of pages that are gone

@@ -1,13 +1,14 @@
-"""`{wordings}` below a cell that raises: how other JAX releases word its message.
+"""What a page shows in other words on another JAX release stands folded below it.
 
-A build knows the messages of its own JAX.  `nox -s messages` keeps them, those of the
-pages in `errors/`, as `docs/errors/messages/JAX.json`:
+A build knows what the cells of its own JAX show.  `nox -s outputs` keeps that, as
+`docs/evidence/outputs/JAX.json`:
 
-    page -> code of the cell -> the message, as the book shows it
+    page -> code of the cell -> its text, as the book shows it
 
-and so each build can show what the others said, where it differs, and can tell how far
-its own messages are from those that were kept.  The code of a cell stands for all that
+and so each build can show what the others said, where the words differ, and can tell
+how far its own are from those that were kept.  The code of a cell stands for all that
 a reader sees of the page down to it: what another JAX said of other code is not shown.
+Neither numbers are compared nor what a cell that measures shows.
 """
 
 from __future__ import annotations
@@ -20,16 +21,17 @@ from pathlib import Path
 from docutils import nodes
 from myst_nb.sphinx_ext import HideCodeCellNode
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
 
 from book.pages import Cell, Page
 from book.run.cache import write_whole
 
 logger = logging.getLogger(__name__)
 SHELF = "errors/"
-Messages = dict[str, dict[str, str]]  # page -> code -> message
+FOLDER = "evidence/outputs"
+Outputs = dict[str, dict[str, str]]  # page -> code -> text
+Other = dict[int, dict[str, list[str]]]  # cell -> text -> the JAX releases that say so
+_APART = re.compile(r"https?://\S+|0x[0-9a-f]+|[\d\W_]+")
 
 
 def code(page: Page, cell: Cell) -> str:
@@ -43,101 +45,120 @@ def raising(page: Page) -> list[Cell]:
     return [cell for cell in page.cells if cell.raises and not cell.check]
 
 
-def said(book) -> Messages:
-    """The messages of this build, a `book.build.Book` after its pages have run."""
-    states = ((n, s) for n, s in sorted(book.states.items()) if n.startswith(SHELF))
-    found = {name: of_page(state) for name, state in states}
-    return {name: messages for name, messages in found.items() if messages}
-
-
-def of_page(state) -> dict[str, str]:
-    """The messages of a page, a `book.build.PageState` after it has run."""
+def of_page(state) -> dict[int, str]:
+    """What the cells of a page show: a `book.build.PageState` after it has run."""
     if not state.entry or state.problems:
         return {}
-    shown = {cell: state.entry.outputs[cell.number - 1] for cell in raising(state.page)}
-    return {code(state.page, c): one[-1]["text"].rstrip() for c, one in shown.items()}
+    shown = (c for c in state.page.cells if c.visible and not c.alone)
+    texts = {c.number: _text(c, state.entry.outputs[c.number - 1]) for c in shown}
+    return {number: text for number, text in texts.items() if text}
 
 
-def kept(docs: Path) -> dict[str, Messages]:
-    """The messages that were kept: JAX's version -> page -> code -> message."""
-    paths = sorted((docs / SHELF / "messages").glob("*.json"))
+def _text(cell: Cell, outputs: list[dict]) -> str:
+    """The text of a cell, or its message; of figures none."""
+    texts = []
+    for one in outputs[-1:] if cell.raises else outputs:
+        data = one.get("data", {})
+        plain = data.get("text/plain", "") if data.keys() == {"text/plain"} else ""
+        texts.append("".join(one.get("text", plain)))
+    return "".join(texts).rstrip()
+
+
+def sentence(other: Other) -> str:
+    """How many outputs of a page are other ones elsewhere; nothing if none is."""
+    releases = {r for texts in other.values() for rs in texts.values() for r in rs}
+    count = "one output has" if len(other) == 1 else f"{len(other)} outputs have"
+    return f"On JAX {' and '.join(sorted(releases))} {count} other words." * bool(other)
+
+
+def said(book) -> Outputs:
+    """What the pages of this build show, a `book.build.Book` after they have run."""
+    found = {}
+    for name, state in sorted(book.states.items()):
+        cells = {cell.number: cell for cell in state.page.cells} if state.page else {}
+        texts = {code(state.page, cells[n]): t for n, t in of_page(state).items()}
+        found |= {name: texts} if texts else {}
+    return found
+
+
+def kept(docs: Path) -> dict[str, Outputs]:
+    """What was kept: JAX's version -> page -> code -> text."""
+    paths = sorted((docs / FOLDER).glob("*.json"))
     return {path.stem: json.loads(path.read_text("utf-8")) for path in paths}
 
 
-def differing(now: Messages, before: Messages) -> dict[str, int]:
-    """How many messages of each page are not the same, new or gone."""
+def differing(now: Outputs, before: Outputs) -> dict[str, int]:
+    """How many texts of each page have other words, are new or gone."""
     found = {}
     for name in sorted({*now, *before}):
         ours, theirs = now.get(name, {}), before.get(name, {})
-        codes = {*ours, *theirs}
-        if count := sum(ours.get(one) != theirs.get(one) for one in codes):
+        pairs = ((ours.get(one), theirs.get(one)) for one in {*ours, *theirs})
+        if count := sum(_words(a) != _words(b) for a, b in pairs):
             found[name] = count
     return found
 
 
-class Wordings(SphinxDirective):
-    """The words of other releases for the message of the cell above, folded."""
-
-    app: Sphinx
-
-    def run(self) -> list[nodes.Node]:
-        """Show each wording once; nothing where there is no other."""
-        book, name = self.app.book, self.env.docname
-        state = book.state(name)
-        if not state.page or state.problems:
-            return []  # one message is enough
-        above = [c for c in raising(state.page) if c.line < self.lineno]
-        if not name.startswith(SHELF) or not above:
-            raise self.error("{wordings} stands below a cell that raises, in errors/")
-        cell = code(state.page, above[-1])
-        ours = of_page(state).get(cell)
-        others: dict[str, list[str]] = {}
-        here = book.kernels[state.page.kernel].jax
-        for jax, messages in self.env.book_wordings.items():
-            text = messages.get(name, {}).get(cell, ours)
-            if jax != here and _wording(text) != _wording(ours):
-                others.setdefault(text, []).append(jax)
-        return [_folded(text, names) for text, names in others.items()]
+def others(book) -> dict[str, Other]:
+    """What other releases say in other words: page -> cell -> text -> releases."""
+    releases, found = kept(book.docs), {}
+    for name, state in book.states.items():
+        for number, ours in of_page(state).items():
+            jax = book.kernels[state.page.kernel].jax
+            cell = code(state.page, state.page.cells[number - 1])
+            for release, pages in releases.items():
+                text = pages.get(name, {}).get(cell, ours)
+                if release != jax and _words(text) != _words(ours):
+                    cells = found.setdefault(name, {})
+                    cells.setdefault(number, {}).setdefault(text, []).append(release)
+    return found
 
 
-def _wording(text: str | None) -> str:
-    """The words of a message: neither its lines, nor the address of a page on it."""
-    return " ".join(re.sub(r"https?://\S+", "", text or "").split())
+def _words(text: str | None) -> list[str] | None:
+    """The words of a text: no lines, numbers or addresses."""
+    return None if text is None else _APART.sub(" ", text).split()
+
+
+def again(app: Sphinx, env, *_changes: object) -> list[str]:
+    """Pages are read again when another release says something new below them."""
+    found = others(app.book)
+    before, env.book_others = getattr(env, "book_others", {}), found
+    return [n for n in {*found, *before} if found.get(n) != before.get(n)]
+
+
+def show(app: Sphinx, doctree: nodes.document) -> None:
+    """Put what others say below the cells."""
+    found = dict(app.env.book_others.get(app.env.docname, {}))
+    for cell in list(doctree.findall(nodes.container)):
+        number = cell.get("cell_metadata", {}).get("number")
+        if cell.get("nb_element") == "cell_code" and number in found:
+            at = cell.parent.index(cell) + 1
+            cell.parent[at:at] = [_folded(*one) for one in found.pop(number).items()]
 
 
 def _folded(text: str, names: list[str]) -> nodes.Node:
     shown = nodes.literal_block(text, text, language="none")
-    title = f"The same message in JAX {' and '.join(names)}"
+    title = f"The same in JAX {' and '.join(names)}"
     classes = ["wordings"]
     return HideCodeCellNode(
         "", shown, prompt_show=title, prompt_hide=title, classes=classes
     )
 
 
-def again(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
-    """Pages that show wordings are read again when what was kept has changed."""
-    found = kept(app.book.docs)
-    before, env.book_wordings = getattr(env, "book_wordings", None), found
-    pages = app.book.pages()
-    shown = [p.name for p in pages if any(f.name == "wordings" for f in p.fences)]
-    return [] if found == before else shown
-
-
 def tell(app: Sphinx, exception: Exception | None) -> None:
-    """Leave this build's messages in `_build/messages`, and say what is new in them."""
+    """Leave this build's texts in `_build/outputs`, and say what is new in them."""
     book = app.book
     now = said(book)
     if exception is not None or app.builder.format != "html" or not now:
         return
-    jax, folder = book.kernels["target"].jax, book.made / "messages"
+    jax, folder = book.kernels["target"].jax, book.made / "outputs"
     for old in folder.glob("*.json"):
         old.unlink()
     text = json.dumps(now, indent=1, ensure_ascii=False) + "\n"
     write_whole(folder / f"{jax}.json", text)
     if new := differing(now, kept(book.docs).get(jax, {})):
-        pages = ", ".join(name.removeprefix(SHELF) for name in new)
-        count = sum(new.values())
+        pages = list(new)
+        more = f" and {len(pages) - 9} pages more" if pages[9:] else ""
         logger.info(
-            "%d messages of JAX %s are not as kept, on %s: nox -s messages keeps them",
-            *(count, jax, pages),
+            "%d outputs of JAX %s are not as kept, on %s: nox -s outputs keeps them",
+            *(sum(new.values()), jax, ", ".join(pages[:9]) + more),
         )

@@ -29,7 +29,8 @@ try:
     text = str({name}())
 except Exception as error:
     text = f"{{type(error).__name__}}: {{error}}"
-print("\\n@@" + json.dumps(text), flush=True)
+sys.stdout.write("\\n@@" + json.dumps(text) + "\\n")  # one write: Gloo writes, too
+sys.stdout.flush()
 """
 
 

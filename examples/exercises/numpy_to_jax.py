@@ -1,8 +1,8 @@
 """Move a NumPy function to JAX: the same answers at every edge, and under `jit`.
 
-Given offers, whole numbers `(n,)` below 2**31 and in any order, and an index `i`, 0 or
-more, return half-way from the i-th cheapest offer to the next one, rounded down, and 0
-where there is no next one.
+Given offers, whole numbers `(n,)` from 0 to 2**31 - 1 in any order, and an index `i`, 0
+or more, return half-way from the i-th cheapest offer to the next one, rounded down, and
+0 where there is no next one.
 """
 
 import jax
@@ -13,7 +13,7 @@ import numpy as np
 def reference(offers, i):
     """Return half-way from the i-th cheapest offer to the next, or 0 without a next.
 
-    offers: whole numbers, (n,), below 2**31; i: an int, 0 or more.
+    offers: whole numbers, (n,), from 0 to 2**31 - 1; i: an int, 0 or more.
     """
     offers = np.array(offers, dtype=int)
     offers.sort()

@@ -41,7 +41,7 @@ def check(make):
         with jax.set_mesh(mesh):
             found = make(x)
         assert isinstance(found, bool | np.bool_), (
-            f"True or False is due; yours is a {type(found).__name__}"
+            f"True or False is due, not an object of type {type(found).__name__}"
         )
         assert found, f"under {spec} all copies agree; you say that they do not"
         copies = {shard.replica_id for shard in x.addressable_shards}

@@ -26,7 +26,7 @@ def check(make):
     for score, what in ((jnp.dot, "a number"), (jnp.subtract, "an array")):
         expected = np.array([[score(q, d) for q in queries] for d in documents])
         every = make(score)
-        assert callable(every), "make(score) returns a function of queries, documents"
+        assert callable(every), "every(score) returns a function of queries, documents"
         try:
             found = every(queries, documents)
         except ValueError as error:

@@ -43,24 +43,33 @@ def train_step(state):
     return {"w": w, "adam": moments, "step": state["step"] + 1}, value
 
 
+def train(saved, state):
+    """Train from `state` on, until the last step or a preemption, saving as you go."""
+    first = jax.process_index() == 0
+    for step in range(int(state["step"]) + 1, STEPS + 1):
+        state, loss = train_step(state)
+        saved.save(step, args=ocp.args.StandardSave(state))
+        if step % EVERY == 0 and first:
+            print(f"step {step}: loss {loss:.4f}")
+        if saved.reached_preemption(step):  # and `save` has saved it
+            print(f"process {jax.process_index()} stops after step {step}")
+            break
+
+
 def main():
-    """Train from the newest checkpoint on, or from the beginning."""
+    """Go on from the newest checkpoint, or start from the beginning."""
     if "--join" in sys.argv:
         jax.distributed.initialize()
     jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
     folder = os.path.abspath(sys.argv[1] if sys.argv[1:] else "run")
-    state, first = init(), jax.process_index() == 0
     options = ocp.CheckpointManagerOptions(max_to_keep=2, save_interval_steps=EVERY)
     with ocp.CheckpointManager(folder, options=options) as saved:
+        state = init()
         if (newest := saved.latest_step()) is not None:
             state = saved.restore(newest, args=ocp.args.StandardRestore(state))
-            if first:
+            if jax.process_index() == 0:
                 print(f"goes on from step {newest}")
-        for step in range(int(state["step"]), STEPS):
-            state, loss = train_step(state)
-            saved.save(step + 1, args=ocp.args.StandardSave(state))
-            if (step + 1) % EVERY == 0 and first:
-                print(f"step {step + 1}: loss {loss:.4f}")
+        train(saved, state)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 Run it: `python launch.py --no-abort 2 failing.py killed`
 """
 
+import faulthandler
 import os
+import queue
 import signal
 import socket
+import subprocess
 import sys
 import zlib
 
@@ -24,7 +27,7 @@ def join(**options):
 
 def killed(victim=1):
     """Let one process be killed between two steps, as when memory runs out."""
-    losses = join(heartbeat_timeout_seconds=10)
+    losses = join(heartbeat_timeout_seconds=5)
     for step in range(4):
         if step == 2 and jax.process_index() == victim:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -36,9 +39,18 @@ def coordinator():
     killed(victim=0)
 
 
+def frozen():
+    """Let one process stand still, as when its machine is suspended, and end later."""
+    jax.distributed.initialize(heartbeat_timeout_seconds=5)
+    if jax.process_index() == 1:
+        end = f"sleep 9; kill -KILL {os.getpid()}"
+        subprocess.Popen(["sh", "-c", end])
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
 def raises():
     """Let one process raise, while the other goes on."""
-    losses = join(shutdown_timeout_seconds=5)
+    losses = join(shutdown_timeout_seconds=3)
     for step in range(4):
         if step == 2 and jax.process_index() == 1:
             raise ValueError("the loss is nan")
@@ -90,9 +102,25 @@ def compared():
     print(step(losses))
 
 
+def hangs():
+    """Let one process wait for a batch, and the other for that process."""
+    losses, batches = join(), queue.Queue()
+    for step in range(4):
+        faulthandler.dump_traceback_later(8)  # at work: longer than any step
+        if step == 2 and jax.process_index() == 1:
+            batches.get(timeout=12)
+        print("step", step, "mean", float(losses.mean()))
+
+
+def logged():
+    """Log each program at its first call, with a fingerprint of what it compiles to."""
+    jax.config.update("jax_distributed_debug", True)
+    different()
+
+
 def fewer():
     """Let one process take a step more than the other."""
-    losses = join(shutdown_timeout_seconds=5)
+    losses = join(shutdown_timeout_seconds=3)
     for step in range(3 if jax.process_index() == 0 else 2):
         print("step", step, "mean", float(losses.mean()))
 

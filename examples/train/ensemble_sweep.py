@@ -63,7 +63,7 @@ def train_all(models, rates, x, y):
     return jax.vmap(train, in_axes=(0, 0, None, None))(models, rates, x, y)
 
 
-@partial(jax.jit, static_argnums=3)
+@jax.jit(static_argnums=3)
 def choose(models, rates, order, sharding):
     """Return the models, and their rates, at the places `order`, sharded again."""
 

@@ -6,8 +6,6 @@ The temperatures are those of one device.
 Run it: `python -m examples.train.halo_exchange`
 """
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -34,14 +32,14 @@ def simulate(mesh, steps):
     """Return a function from a plate, its rows sharded, to the plate `steps` later."""
     (name,) = mesh.axis_names
 
-    @partial(jax.shard_map, mesh=mesh, in_specs=P(name), out_specs=P(name))
+    @jax.shard_map(mesh=mesh, in_specs=P(name), out_specs=P(name))
     def step(u):
         return diffuse(jnp.pad(with_halo(u, name), ((0, 0), (1, 1))))
 
     return jax.jit(lambda u: lax.fori_loop(0, steps, lambda _, u: step(u), u))
 
 
-@partial(jax.jit, static_argnums=1)
+@jax.jit(static_argnums=1)
 def on_one_device(u, steps):
     """Return the plate `steps` later, without communication."""
     return lax.fori_loop(0, steps, lambda _, u: diffuse(jnp.pad(u, 1)), u)

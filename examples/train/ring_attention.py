@@ -2,6 +2,7 @@
 
 Every position has to recall the first token of its sequence, which lies on the first
 device. Keys and values travel around the ring; the losses are those of full attention.
+Scores, the maximum, the sum and the weighted values are float32, whatever the inputs.
 
 Run it: `python -m examples.train.ring_attention`
 """
@@ -15,10 +16,15 @@ from jax import P, lax
 from jax.sharding import NamedSharding
 
 TOKENS, LENGTH, BATCH, HEADS, FEATURES = 16, 64, 16, 2, 16
+product = partial(jnp.einsum, preferred_element_type=jnp.float32)
 
 
 def ring_attention(q, k, v, name):
-    """Attend causally, (batch, positions, heads, features) of one device each."""
+    """Attend causally, (batch, positions, heads, features) of one device each.
+
+    Inputs travel and are multiplied in their own dtype, which the result has, too;
+    what is carried from shard to shard is float32.
+    """
     n, me, length = lax.axis_size(name), lax.axis_index(name), q.shape[1]
     position = jnp.arange(length)
     right = [(d, (d + 1) % n) for d in range(n)]
@@ -26,21 +32,21 @@ def ring_attention(q, k, v, name):
     def step(carry, i):
         k, v, top, total, out = carry
         query, key = me * length + position, (me - i) % n * length + position
-        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * q.shape[-1] ** -0.5
+        scores = product("bqhd,bkhd->bhqk", q, k) * q.shape[-1] ** -0.5
         scores = jnp.where(query[:, None] >= key, scores, -jnp.inf)
         new_top = jnp.maximum(top, scores.max(axis=-1))
         shrink = jnp.exp(top - new_top)
         weights = jnp.exp(scores - new_top[..., None])
         total = total * shrink + weights.sum(axis=-1)
-        values = jnp.einsum("bhqk,bkhd->bhqd", weights, v)
+        values = product("bhqk,bkhd->bhqd", weights.astype(v.dtype), v)
         out = out * shrink[..., None] + values
         k, v = lax.ppermute((k, v), name, right)
         return (k, v, new_top, total, out), None
 
-    zeros = jnp.zeros_like(q).swapaxes(1, 2)
+    zeros = jnp.zeros_like(q, jnp.float32).swapaxes(1, 2)
     carry = k, v, zeros[..., 0] - jnp.inf, zeros[..., 0], zeros
     (_, _, _, total, out), _ = lax.scan(step, carry, jnp.arange(n))
-    return (out / total[..., None]).swapaxes(1, 2)
+    return (out / total[..., None]).swapaxes(1, 2).astype(q.dtype)
 
 
 def sharded_attention(mesh):

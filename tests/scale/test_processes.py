@@ -45,6 +45,7 @@ def test_what_python_prints_is_not_broken_by_what_gloo_says():
     ("how", "message"),
     [
         ("killed", "The following tasks are unhealthy (stopped sending heartbeats)"),
+        ("frozen", "Task 1 heartbeat timeout."),
         ("coordinator", "Failed to send RPC to coordination service."),
         ("raises", "Shutdown barrier has failed"),
         ("fewer", "Shutdown barrier has failed"),
@@ -66,6 +67,24 @@ def test_the_launcher_does_not_wait_for_jax(how, status):
     assert found == status
     assert "process 1" in said.splitlines()[-1]
     assert "Terminating process" not in said
+
+
+def test_a_process_that_waits_says_in_which_line():
+    status, said = launched(2, "failing.py", "hangs")
+    assert status == 1 and "process 1 failed" in said
+    lines = re.findall(r'\[(\d)\]   File "\S+failing.py", line (\d+) in hangs', said)
+    assert {number for number, _ in lines} == {"0", "1"}
+    assert len({line for _, line in lines}) == 2
+
+
+def test_a_preempted_job_saves_one_step_in_all_processes_and_goes_on(tmp_path):
+    run = ["checkpoint.py", tmp_path / "run", "--join"]
+    status, said = launched(2, "preempted.py", SCALE / run[0], *run[1:])
+    stops = re.findall(r"process (\d) stops after step (\d+)", said)
+    assert status == 0 and {number for number, _ in stops} == {"0", "1"}, said
+    [step] = {step for _, step in stops}
+    status, said = launched(2, *run)
+    assert status == 0 and f"goes on from step {step}\n" in said
 
 
 def test_a_port_in_use_is_said():
