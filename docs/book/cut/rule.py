@@ -95,7 +95,7 @@ class Rule:
         self._needs[one] = self._settings | self._made(reads)
         if one.fails or one.is_main:
             return
-        self._bind(one, names, self._changed(one, names))
+        self._bind(one, names, set() if one.imported else self._changed(one, names))
         sets = any(map(self._is_foreign, named(used.sets)))
         if sets and not (one.hidden or one.asks_for_devices):
             self._settings[one] = (one.unit, "")
@@ -128,8 +128,10 @@ class Rule:
     def _changed(self, one: Statement, names: set[Name]) -> set[Name]:
         """The names of its cell that `one`, reading `names`, may change in place."""
         used, named = one.uses, one.named
-        runs = named(used.reads) if defines(one.node) else names
-        found = named(used.changes) | (self._closure(runs) - names) & self._changing
+        reads = self._reads[one]
+        if defines(one.node):  # what it defines does not run
+            reads = self._closure(named(used.reads))
+        found = named(used.changes) | (reads - names) & self._changing
         if not found.isdisjoint(named(used.bound)):  # the name of a loop, perhaps
             found |= names
         own = {n for n in found if self._is_value(n, one)}

@@ -127,7 +127,8 @@ def uses(node: ast.stmt, code: str, shown: bool = False) -> Uses:
     maybe = flow.maybe | (bound if isinstance(node, _BLOCKS) else set())
     parts = [*words.within([node])]
     bodies = [part for part in parts if isinstance(part, _LATER)]
-    inside = [*words.within(bodies, leave=())]
+    inside = words.acting(words.within(bodies, leave=()))
+    parts = words.acting(parts)
     later, assigned = _later(code, bodies) if bodies else (set(), set())
     methods = isinstance(node, ast.Assign)
     changes = words.changed(parts, methods, shown) & (flow.reads | bound)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_ACTS = (ast.Attribute, ast.Subscript, ast.AugAssign, ast.Expr, ast.Call)
 # Calls that say all they do; calls that return nothing, so that a notebook shows
 # nothing; how the names of those begin that set a state which no name holds.
 HARMLESS = ("assert", "block_until_ready", "callback", "display", "print", "sleep")
@@ -93,11 +94,17 @@ def made(node: ast.stmt) -> list[str]:
     return [name for name in found if not name.startswith("_")]
 
 
+def acting(parts: Iterable[ast.AST]) -> list[ast.AST]:
+    """Those of `parts` that may change something in place."""
+    found = (part for part in parts if isinstance(part, _ACTS))
+    return [n for n in found if type(getattr(n, "ctx", None)) is not ast.Load]
+
+
 def _stored(part: ast.AST) -> str:
     """The name whose object a node, its children apart, stores something in."""
-    if isinstance(part, ast.Attribute | ast.Subscript):
-        return "" if isinstance(part.ctx, ast.Load) else root(part)
-    return root(part.target) if isinstance(part, ast.AugAssign) else ""
+    if isinstance(part, ast.Expr | ast.Call):
+        return ""
+    return root(part.target if isinstance(part, ast.AugAssign) else part)
 
 
 def broken(node: ast.stmt, parts: Iterable[ast.AST]) -> set[str]:
