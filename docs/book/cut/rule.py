@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from book.cut.statements import PAGE, Name, SliceError, Statement
-from book.cut.words import defines
+from book.cut.words import defines, settled
 from book.pages import Cell
 
 PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
@@ -144,11 +144,11 @@ class Rule:
         return bool(makers) and makers[-1].place == one.place
 
     def _is_value(self, name: Name, one: Statement) -> bool:
-        """Whether it is near, and neither imported nor a definition."""
+        """Whether it is near, and nothing imported, defined or settled otherwise."""
         if not self._is_near(name, one):
             return False
         maker = self._makers[name][0]
-        return not (maker.imported or defines(maker.node))
+        return not (maker.imported or settled(maker.node))
 
     def _is_foreign(self, name: Name) -> bool:
         """Whether it is imported from elsewhere."""

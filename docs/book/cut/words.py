@@ -11,7 +11,7 @@ _ACTS = (ast.Attribute, ast.Subscript, ast.AugAssign, ast.Expr, ast.Call)
 # Calls that say all they do; calls that return nothing, so that a notebook shows
 # nothing; how the names of those begin that set a state which no name holds.
 HARMLESS = ("assert", "block_until_ready", "callback", "display", "print", "sleep")
-HARMLESS += ("get", "items", "keys", "memory_analysis", "reshape", "values")
+HARMLESS += ("get", "items", "keys", "values")
 SILENT = frozenset(
     "add append appendleft clear discard extend fill insert register remove reverse "
     "sort update".split()
@@ -80,6 +80,12 @@ def defines(node: ast.stmt) -> bool:
     value = getattr(node, "value", None)
     makes = isinstance(value, ast.Lambda) or called(value) in MAKES
     return makes or isinstance(node, DEFS)
+
+
+def settled(node: ast.stmt) -> bool:
+    """Whether nothing can change what it makes: functions, or values of JAX."""
+    value = getattr(node, "value", None)
+    return defines(node) or root(value) in ("jax", "jnp", "lax")
 
 
 def made(node: ast.stmt) -> list[str]:
