@@ -105,6 +105,9 @@ def _split(
         code = "\n".join(lines[first - 1 : above])
         if lines[above - 1].encode()[node.end_col_offset :].strip().startswith(b";"):
             raise SliceError("has a `;`: give each statement a line of its own", cell)
+        if cell and cell.visible and code.startswith("os.environ"):
+            what = "sets the environment, which JAX reads while it is imported"
+            raise SliceError(f"{what}: make the cell `:fresh:`", cell)
         last = node is body[-1]
         if isinstance(node, ast.Import | ast.ImportFrom):
             for one in _imported(node, cell):
