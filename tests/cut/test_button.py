@@ -56,7 +56,7 @@ def test_what_raised_is_part_of_no_later_program(book):
     book.page(
         "later",
         "def keep(x, into):\n    into.append(x)\n    assert x < 3",
-        ':raises: "AssertionError"\nkept = []\nkeep(2, kept)\nx = 3; keep(x, kept)',
+        ':raises: "AssertionError"\nkept = []\nkeep(2, kept)\nx = 3\nkeep(x, kept)',
         "assert kept[0] == 2\nx",
     )
     built = book.build()

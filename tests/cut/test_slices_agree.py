@@ -81,18 +81,43 @@ LIST = [count.up(x) for x in list(LIST)]
 """
 # What a cell makes, it may change.
 MADE = """
-NUMBER = 4; NUMBER += VALUE
-LIST = [1, 2]; LIST[0] = VALUE
-LIST = [1, 2]; LIST[-1] += VALUE
-LIST = [VALUE]; LIST.append(VALUE)
-LIST = [VALUE]; LIST += [VALUE]
-LIST = [3, VALUE]; NUMBER = LIST.pop()
-LIST = [VALUE, 7]; del LIST[0]
-box = {}; box["k"] = LIST
-box = {"k": []}; box["k"].append(VALUE)
-p = [1]; q = p; q.append(VALUE)
-p = [1]; box = {"k": p}; p.append(VALUE)
-it = iter([VALUE, VALUE]); NUMBER = next(it, 0)
+NUMBER = 4
+NUMBER += VALUE
+
+LIST = [1, 2]
+LIST[0] = VALUE
+
+LIST = [1, 2]
+LIST[-1] += VALUE
+
+LIST = [VALUE]
+LIST.append(VALUE)
+
+LIST = [VALUE]
+LIST += [VALUE]
+
+LIST = [3, VALUE]
+NUMBER = LIST.pop()
+
+LIST = [VALUE, 7]
+del LIST[0]
+
+box = {}
+box["k"] = LIST
+
+box = {"k": []}
+box["k"].append(VALUE)
+
+p = [1]
+q = p
+q.append(VALUE)
+
+p = [1]
+box = {"k": p}
+p.append(VALUE)
+
+it = iter([VALUE, VALUE])
+NUMBER = next(it, 0)
 """
 BLOCKS = """
 for x in list(LIST):
@@ -146,7 +171,7 @@ FUNCTION = make()
 """
 TEMPLATES = [
     *LINES.strip().splitlines(),
-    *MADE.strip().splitlines(),
+    *MADE.strip().split("\n\n"),
     *BLOCKS.strip().split("\n\n"),
 ]
 KINDS = {

@@ -68,20 +68,20 @@ def _fresh(cell: Cell) -> list[Step]:
 def _lesson(lessons: Lessons, cell: Cell, done: set[Statement]) -> list[Step]:
     """The step of a lesson, below one with what it takes from elsewhere."""
     name = f"cell{cell.number}"
-    own = [s for s in lessons.all if s.place == (PAGE, cell.number)]
-    links = lessons.links.keys()
-    taken = [s for s in own if s.is_import and s.named(s.uses.binds) & links]
-    wanted = {name for s in taken for name in s.named(s.uses.binds)}
-    kept = lessons.keep(taken, wanted) if taken else {}
-    new = {s: names for s, names in kept.items() if s.unit != PAGE and s not in done}
+    own = lessons.of(cell)
+    taken = [s for s in own if s.imported and (PAGE, s.imported.bound) in lessons.links]
+    kept = lessons.keep(taken)
+    new = {s for s in kept if s.unit != PAGE and s not in done}
     _clash(lessons, new, cell.number)
-    done |= {s for s in new if not s.is_import}
+    done |= {s for s in new if not s.imported}
     above = Whole(lessons, new, []).alone() if new else ""
     whole = Whole(lessons, kept, own)
-    local = {s.node: "\n".join(whole.renamed(s)) for s in taken}
+    local = {s.node: [] for s in taken}
+    for one in taken:
+        local[one.node] += whole.renamed(one)
+    local = {node: "\n".join(lines) for node, lines in local.items()}
     texts = [
-        _set(cell.source, own, local | last)
-        for last in ({}, whole.last(cell.source, cell.raises))
+        _set(cell.source, own, local | last) for last in ({}, whole.last(cell.raises))
     ]
     used = Step(f"{name}-uses", above, above)
     return [used, Step(name, *texts, bool(cell.raises))]
@@ -91,15 +91,14 @@ def _set(source: str, own: list[Statement], replaced: dict[ast.stmt, str]) -> st
     """The text of a cell with some statements replaced; else as it stands."""
     if not replaced:
         return source.strip("\n")
-    body = layout.body(source, [s.node for s in own], replaced)
-    return layout.joined([body]).strip("\n") if body else ""
+    return layout.joined([layout.body(source, own, replaced)]).strip("\n")
 
 
 def _clash(lessons: Lessons, new: Iterable[Statement], at: int) -> None:
     """No code above lesson `at` takes a name that lessons go on using."""
-    theirs = {n: s.unit for s in new if not s.is_import for n in s.uses.bound}
+    theirs = {n: s.unit for s in new if not s.imported for n in s.uses.bound}
     for s in lessons.all if theirs else ():
-        if s.unit != PAGE or s.hidden or s.is_import or s.cell.number < at:
+        if s.unit != PAGE or s.hidden or s.imported or s.cell.number < at:
             continue
         mine = s.uses.bound | (s.uses.reads | s.uses.later) & _before(lessons, at)
         for name in sorted(mine & theirs.keys()):
@@ -113,7 +112,7 @@ def _clash(lessons: Lessons, new: Iterable[Statement], at: int) -> None:
 def _before(lessons: Lessons, at: int) -> set[str]:
     """The names that lessons above lesson `at` define."""
     own = (s for s in lessons.all if s.unit == PAGE and s.cell.number < at)
-    own = (s for s in own if not (s.hidden or s.is_import))
+    own = (s for s in own if not (s.hidden or s.imported))
     return {name for s in own for name in s.uses.bound}
 
 

@@ -14,13 +14,7 @@ from pathlib import Path
 
 from book import imports
 from book.cut.lessons import Lessons
-from book.cut.statements import (
-    DEEP,
-    PAGE,
-    SliceError,
-    Statement,
-    statements,
-)
+from book.cut.statements import PAGE, SliceError, Statement, statements
 from book.pages import Cell, Listing, Page, Problem
 
 __all__ = ["SliceError", "Slicer", "programs"]
@@ -35,8 +29,6 @@ def programs(
     def cut(name: str, line: int | None, number: int | None, how: Callable) -> None:
         try:
             found[name] = how()
-        except RecursionError:
-            fail(Problem(page.name, DEEP, line, number))
         except SliceError as error:
             cell = error.cell
             at = (cell.line, cell.number) if cell else (line, number)
@@ -70,8 +62,7 @@ class Slicer:
 
     def __init__(self, roots: tuple[Path, ...]):
         self.roots = roots
-        self._local: dict[str, Path | imports.Unclear | None] = {}
-        self._labels: dict[Path, str] = {}
+        self._local: dict[str, Path | None] = {}
         self._modules: dict[Path, list[Statement]] = {}
         self._last: tuple = ()  # the page that was asked for last, and its lessons
 
@@ -99,9 +90,7 @@ class Slicer:
 
     def label(self, path: Path) -> str:
         """What messages call the module at `path`."""
-        if path not in self._labels:
-            self._labels[path] = imports.label(path, self.roots)
-        return self._labels[path]
+        return imports.label(path, self.roots)
 
     def module(self, path: Path) -> list[Statement]:
         """The statements of a module."""
@@ -116,14 +105,12 @@ class Slicer:
         except SliceError as error:
             raise SliceError(f"{unit}: {error}") from None
 
-    def local(self, node: ast.Import | ast.ImportFrom) -> Path | None:
-        """The file under `roots` that an import statement names; None if none."""
+    def local(self, node: ast.stmt, cell: Cell | None) -> Path | None:
+        """The file under `roots` that an import in `cell` names; None if none."""
         text = ast.unparse(node)
         if text not in self._local:
             try:
                 self._local[text] = imports.module(node, self.roots)
             except imports.Unclear as error:
-                self._local[text] = error
-        if isinstance(self._local[text], imports.Unclear):
-            raise SliceError(str(self._local[text]))
+                raise SliceError(str(error), cell) from None
         return self._local[text]

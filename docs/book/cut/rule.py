@@ -1,34 +1,22 @@
-"""A cell changes only what it made.
+"""What each statement needs, by one rule: a cell changes only what it made.
 
-So what a name stands for is settled when its cell is over, and a program needs
-definitions and uses.  Of the cell that made a name, it has also what visibly changes
-it, or what else there stands for the same.
+So what a name stands for is settled when its cell is over: the statement that bound it
+made it, and those of the same cell that visibly change it, or what else there stands
+for the same.  A statement needs what made the names that it reads, and those that the
+functions among them read.
 """
 
 from __future__ import annotations
 
-import ast
+import builtins
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import groupby
 
-from book.cut.kinds import is_main
 from book.cut.statements import PAGE, Name, SliceError, Statement
-from book.cut.words import DEFS, shows
+from book.cut.words import defines, settled
 from book.pages import Cell
 
-
-@dataclass(frozen=True)
-class Effect:
-    """What comes of a statement where it stands."""
-
-    reads: set[Name]
-    binds: set[Name]
-    maybe: set[Name]  # bound on some paths, or changed in place
-    needs: set[Name]  # what it may read, and what is read because it calls
-    deep: set[Name]  # the same, whether it calls or not
-    outside: bool  # it sets a state that no name holds
-    stolen: str  # what to say, if it uses what a removed cell made
+PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 
 
 class Rule:
@@ -36,44 +24,51 @@ class Rule:
 
     def __init__(self, links: dict[Name, Name], statements: list[Statement]):
         self.links = links
-        self._made: dict[Name, Statement] = {}
+        self.bound: dict[Name, Statement] = {}  # by whom: a lesson, if any
+        self._makers: dict[Name, tuple[Statement, ...]] = {}  # of what it stands for
         self._leads: dict[Name, set[Name]] = {}  # what is read when it is called
-        self._same: dict[Name, set[Name]] = {}  # names of one cell for one object
-        self._changing: set[Name] = set()  # changed by the body of some function
-        self.hidden: dict[Name, Cell] = {}
-        self.effects: dict[Statement, Effect] = {}
-        self.first: set[Name] = set()  # all that is ever bound
-        for _, group in groupby(statements, key=lambda one: one.place):
-            cell, self._same = list(group), {}
-            kept = dict(self._made), dict(self._leads)
-            for statement in cell:
-                self._follow(statement)
-            if cell[0].cell and cell[0].cell.check:  # its names end with it
-                self._made, self._leads = kept
+        self._alike: dict[Name, set[Name]] = {}  # names of one cell for one object
+        self._changing: set[Name] = set()  # by some statement or function
+        self._settings: dict[Statement, Name] = {}
+        self._reads: dict[Statement, set[Name]] = {}
+        self._needs: dict[Statement, dict[Statement, Name]] = {}  # and for which name
+        for cell, own in groupby(statements, key=lambda one: one.cell):
+            check = cell is not None and cell.check
+            kept = (dict(self._makers), dict(self._leads)) if check else ()
+            for one in own:
+                self._follow(one)
+            if check:  # its names end with it
+                self._makers, self._leads = kept
 
-    def _follow(self, statement: Statement) -> None:
-        used, named = statement.uses, statement.named
-        reads, later = named(used.reads), named(used.later)
-        self._obey(statement)
-        self._changing |= named(used.changes_later)
-        deep, needs = self.closure(reads | later), reads
-        if used.calls:  # of a definition, its decorators are called
-            needs = self.closure(reads) if isinstance(statement.node, DEFS) else deep
-        stolen = next((n for n in sorted(needs) if self._is_removed(n)), None)
-        changed = self._changed(statement, needs)
-        self.effects[statement] = Effect(
-            reads,
-            named(used.binds),
-            named(used.maybe) | changed,
-            needs | named(used.maybe & used.later),
-            deep,
-            any(self._is_foreign((statement.unit, name)) for name in used.sets),
-            unseen(stolen[1], self._made[stolen].cell) if stolen else "",
-        )
-        if not statement.fails:
-            self._bind(statement, changed)
+    def keep(self, own: Iterable[Statement], wanted: Iterable[Name] = ()):
+        """The statements `own`, and all that they and the names `wanted` need."""
+        names, kept = self._closure(wanted), set()
+        self._find(names)
+        todo = [*own, *self._made(names)]
+        while todo:
+            one = todo.pop()
+            if one not in kept:
+                kept.add(one)
+                self._find(self._reads[one])
+                for maker, name in self._needs[one].items():
+                    if maker.hidden:
+                        raise SliceError(_unseen(name[1], maker.cell))
+                    todo.append(maker)
+        return kept
 
-    def closure(self, names: Iterable[Name]) -> set[Name]:
+    def _find(self, names: set[Name]) -> None:
+        """Raise unless a lesson, a module or Python has all `names`."""
+        for name in sorted(names):
+            maker, (unit, said) = self.bound.get(name), name
+            if maker and maker.hidden:
+                raise SliceError(_unseen(said, maker.cell))
+            if maker or said in PYTHON:
+                continue
+            if unit == PAGE:
+                raise SliceError(f"uses `{said}`, which {PAGE} never defines")
+            raise SliceError(f"{unit} has no `{said}`")
+
+    def _closure(self, names: Iterable[Name]) -> set[Name]:
         """`names`, and what the functions that they lead to read when called."""
         seen: set[Name] = set()
         todo = list(names)
@@ -84,86 +79,101 @@ class Rule:
                 todo += self._leads.get(name, ())
         return seen
 
-    def _bind(self, statement: Statement, changed: set[Name]) -> None:
-        used, named = statement.uses, statement.named
-        if is_main(statement) and statement.unit != PAGE:
+    def _made(self, names: Iterable[Name]) -> dict[Statement, Name]:
+        """The statements that made what `names` stand for now."""
+        return {one: name for name in names for one in self._makers.get(name, ())}
+
+    # -- one statement after the other -----------------------------------------
+    def _follow(self, one: Statement) -> None:
+        used, named = one.uses, one.named
+        self._obey(one)
+        self._changing |= named(used.changes)
+        names = named(used.reads | used.later)
+        if one.imported:
+            names = {self.links[n] for n in named(used.bound) if n in self.links}
+        reads = self._reads[one] = self._closure(names)
+        self._needs[one] = self._settings | self._made(reads)
+        if one.fails or one.is_main:
             return
-        reads = named(used.reads | used.later)
-        leads = named(used.later).union(*(self._leads.get(n, ()) for n in reads))
-        bound = named(used.bound)
-        for name in bound:
-            if self._made.get(name) and statement.hidden and statement.is_import:
-                continue  # the same once more
-            self._made[name] = statement
-            self._leads[name] = {self.links[name]} if name in self.links else leads
+        self._bind(one, names, set() if one.imported else self._changed(one, names))
+        sets = any(map(self._is_foreign, named(used.sets)))
+        if sets and not (one.hidden or one.asks_for_devices):
+            self._settings[one] = (one.unit, "")
+
+    def _bind(self, one: Statement, names: set[Name], changed: set[Name]) -> None:
+        """Note what `one`, which reads `names`, binds, and what it has `changed`."""
+        named, used = one.named, one.uses
+        leads = named(used.later).union(*(self._leads.get(n, ()) for n in names))
+        leads = names if one.imported else leads
+        for name in named(used.bound):
+            if one.hidden and name in self.bound:
+                if one.imported:
+                    continue  # the same once more
+            else:
+                self.bound[name] = one
             if name[1] in used.binds:
-                self._same.pop(name, set()).discard(name)
-        if statement.hidden:
-            self.hidden |= dict.fromkeys(bound, statement.cell)
-        else:
-            self.first |= bound
-        for name in changed:
-            self._leads[name] = self._leads.get(name, set()) | leads | bound
-        if not isinstance(statement.node, (*DEFS, ast.Import, ast.ImportFrom)):
-            same = {n for n in reads | bound | changed if self._is_own(n, statement)}
-            same = same.union(*(self._same.get(name, ()) for name in same))
-            self._same |= dict.fromkeys(same, same)
+                self._makers[name], self._leads[name] = (), set()
+                self._alike.pop(name, set()).discard(name)
+        for name in named(used.bound) | changed:
+            self._makers[name] = (*self._makers.get(name, ()), one)
+            self._leads[name] = self._leads.get(name, set()) | leads
+        if not (one.imported or defines(one.node)):
+            alike = {
+                n for n in names | named(used.bound) | changed if self._is_value(n, one)
+            }
+            alike = alike.union(*(self._alike.get(name, ()) for name in alike))
+            self._alike |= dict.fromkeys(alike, alike)
 
     # -- changes ---------------------------------------------------------------
-    def _changed(self, statement: Statement, needs: set[Name]) -> set[Name]:
-        """The names of its cell that a statement may change in place."""
-        used, named = statement.uses, statement.named
-        shown = statement.last and statement.cell and shows(statement.node)
-        names = named(used.changes | (set() if shown else used.given))
-        if used.calls:
-            names |= needs & self._changing
-        own = {n for n in names if self._is_own(n, statement)}
-        if not names.isdisjoint(named(used.bound)):  # the name of a loop, perhaps
-            reads = named(used.reads | used.later)
-            own |= {n for n in reads if self._is_own(n, statement)}
-        own |= {n for n in named(used.breaks) if self._is_near(n, statement)}
-        return own.union(*(self._same.get(name, ()) for name in own))
+    def _changed(self, one: Statement, names: set[Name]) -> set[Name]:
+        """The names of its cell that `one`, reading `names`, may change in place."""
+        used, named = one.uses, one.named
+        reads = self._reads[one]
+        if defines(one.node):  # what it defines does not run
+            reads = self._closure(named(used.reads))
+        found = named(used.changes) | (reads - names) & self._changing
+        if not found.isdisjoint(named(used.bound)):  # the name of a loop, perhaps
+            found |= names
+        own = {n for n in found if self._is_value(n, one)}
+        own |= {n for n in named(used.breaks) if self._is_near(n, one)}
+        return own.union(*(self._alike.get(name, ()) for name in own))
 
-    def _is_near(self, name: Name, statement: Statement) -> bool:
-        """Whether the same cell made it; all modules together count as one."""
-        maker = self._made.get(name)
-        return bool(maker) and maker.place[1] == statement.place[1]
+    def _is_near(self, name: Name, one: Statement) -> bool:
+        """Whether the same cell made it."""
+        makers = self._makers.get(name)
+        return bool(makers) and makers[-1].place == one.place
 
-    def _is_own(self, name: Name, statement: Statement) -> bool:
-        """Whether it is near, and neither imported nor a definition."""
-        if not self._is_near(name, statement):
+    def _is_value(self, name: Name, one: Statement) -> bool:
+        """Whether it is near, and nothing imported, defined or settled otherwise."""
+        if not self._is_near(name, one):
             return False
-        return not isinstance(
-            self._made[name].node, (*DEFS, ast.Import, ast.ImportFrom)
-        )
+        maker = self._makers[name][0]
+        return not (maker.imported or settled(maker.node))
 
     def _is_foreign(self, name: Name) -> bool:
         """Whether it is imported from elsewhere."""
-        maker = self._made.get(name)
-        return bool(maker) and maker.is_import and name not in self.links
+        makers = self._makers.get(name)
+        return bool(makers) and bool(makers[0].imported) and name not in self.links
 
-    def _is_removed(self, name: Name) -> bool:
-        maker = self._made.get(name)
-        return bool(maker) and maker.hidden
-
-    def _obey(self, statement: Statement) -> None:
+    def _obey(self, one: Statement) -> None:
         """Refuse to change in place what another cell or module made."""
-        for name in sorted(statement.named(statement.uses.breaks)):
+        for name in sorted(one.named(one.uses.breaks)):
             shown = name[1]
-            while name in self.links and name in self._made:
+            while name in self.links and name in self._makers:
                 name = self.links[name]
-            maker = self._made.get(name)
-            if maker and maker.place != statement.place and not maker.is_import:
+            makers = self._makers.get(name, (one,))
+            maker = makers[-1]
+            if maker.place != one.place and not makers[0].imported:
                 unit, cell = maker.place
                 who = f"cell {cell}" if cell else unit
                 raise SliceError(
                     f"changes `{shown}` in place, which {who} made: "
                     f"make a new one, or do it in {who}",
-                    statement.cell,
+                    one.cell,
                 )
 
 
-def unseen(name: str, cell: Cell) -> str:
+def _unseen(name: str, cell: Cell) -> str:
     """What to say where a lesson uses a name that only `cell` defines."""
     what = "check" if cell.check else "removed cell"
     return (

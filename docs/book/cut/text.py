@@ -9,23 +9,9 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from book.cut.words import DEFS
+
 WIDTH = 88
-_DEFINITIONS = ("def ", "class ", "@", "async def ")
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some lines of a program, and how many empty ones stood above them."""
-
-    text: str
-    gap: int = 0
-
-    @property
-    def defines(self) -> bool:
-        """Whether it is a function or a class, below its comments."""
-        lines = (line for line in self.text.splitlines() if line.strip())
-        code = next((line for line in lines if not line.startswith("#")), "")
-        return code.startswith(_DEFINITIONS)
 
 
 @dataclass(frozen=True)
@@ -48,22 +34,31 @@ class Imported:
             return f"{self.module}.{self.name}"
         return self.module if self.alias else self.bound
 
-
-def joined(blocks: Iterable[list[Part]]) -> str:
-    """Blocks one empty line apart, definitions two."""
-    text, above = "", None
-    for block in blocks:
-        for number, part in enumerate(block):
-            if above:
-                apart = above.defines or part.defines
-                blank = 2 if apart else min(1, part.gap if number else 1)
-                text += "\n" * (1 + blank)
-            text += part.text
-            above = part
-    return text + "\n"
+    @property
+    def dotted(self) -> str:
+        """The module, if it is imported as `import a.b`, and its package bound."""
+        plain = not (self.name or self.alias) and "." in self.module
+        return self.module if plain else ""
 
 
-def imports(found: Iterable[Imported]) -> list[Part]:
+def joined(blocks: Iterable[str]) -> str:
+    """Blocks of code, with two empty lines around definitions, else at most one."""
+    lines = "\n\n".join(filter(None, blocks)).split("\n")
+    text, at, above = "", 0, None
+    for node in (*ast.parse("\n".join(lines)).body, None):
+        end = node.end_lineno if node else len(lines)
+        start = at
+        while start < end and not lines[start].strip():
+            start += 1
+        if start < end:  # else there is no comment below the last statement
+            apart = isinstance(above, DEFS) or isinstance(node, DEFS)
+            blank = 2 if apart else min(1, start - at)
+            text += "\n" * (1 + blank) * bool(text) + "\n".join(lines[start:end])
+        at, above = end, node
+    return text.rstrip() + "\n"
+
+
+def imports(found: Iterable[Imported]) -> str:
     """Import statements, merged, sorted and grouped."""
     plain, froms = set(), {}
     for one in found:
@@ -78,7 +73,7 @@ def imports(found: Iterable[Imported]) -> list[Part]:
         top = module.split(".")[0]
         which = 1 if top in sys.stdlib_module_names else 2
         groups[0 if top == "__future__" else which].append(text)
-    return [Part("\n".join(group), 1) for group in groups if group]
+    return "\n\n".join("\n".join(group) for group in groups if group)
 
 
 def _from(module: str, names: set[str]) -> str:
@@ -96,12 +91,14 @@ def _from(module: str, names: set[str]) -> str:
     return f"from {module} import (\n    " + ",\n    ".join(ordered) + ",\n)"
 
 
-def printed(code: str, node: ast.expr) -> str:
+def printed(code: str, node: ast.Expr) -> str:
     """Show a value: Python does so for the last one of a notebook's cell only."""
-    line = f"print({code})"
-    if "\n" not in code and len(line) <= WIDTH:
-        return line
-    return f"print(\n{indented(code, node)}\n)"
+    ends = code.rpartition("\n")[2].encode()[node.end_col_offset :].decode()
+    value = code.removesuffix(ends)  # and a comment after it
+    line = f"print({value})"
+    if "\n" not in line and len(line) <= WIDTH:
+        return line + ends
+    return f"print(\n{indented(value, node)}\n){ends}"
 
 
 def expected(code: str, node: ast.stmt, raises: str) -> str:
@@ -135,47 +132,23 @@ def indented(code: str, node: ast.AST) -> str:
     return textwrap.indent(code, "    ")
 
 
-def body(
-    source: str, nodes: list[ast.stmt], replaced: dict[ast.stmt, str]
-) -> list[Part]:
+def body(source: str, own: Iterable, replaced: dict[ast.stmt, str]) -> str:
     """The statements of a cell as they stand, some `replaced`, or left out by ""."""
-    lines, parts, above = source.split("\n"), [], 0
-    head: list[str] = []  # comments and empty lines
-    for group in _sharing_lines(nodes):
-        first, last = _first(group[0]), group[-1].end_lineno
-        head += lines[above : first - 1]
-        code, above = "\n".join(lines[first - 1 : last]), last
-        if any(node in replaced for node in group):
-            own = [ast.get_source_segment(source, node) for node in group]
-            comment = code[code.rindex(own[-1]) + len(own[-1]) :].strip(" ;")
-            pairs = zip(group, own, strict=True)
-            code = "\n".join(filter(None, (replaced.get(*pair) for pair in pairs)))
-            if comment and code and "\n" not in code:
-                code += f"  {comment}"
-        if code:
-            parts += _part([*head, code])
-            head = []
-        while head and head[-1].startswith("#"):  # of what is left out
-            head.pop()
-    return parts + _part(head + lines[above:])
-
-
-def _part(lines: list[str]) -> list[Part]:
-    code = [number for number, line in enumerate(lines) if line.strip()]
-    if not code:
-        return []
-    return [Part("\n".join(lines[code[0] : code[-1] + 1]), code[0])]
-
-
-def _first(node: ast.stmt) -> int:
-    return min(n.lineno for n in (node, *getattr(node, "decorator_list", ())))
-
-
-def _sharing_lines(nodes: list[ast.stmt]) -> list[list[ast.stmt]]:
-    groups: list[list[ast.stmt]] = []
-    for node in nodes:
-        if groups and _first(node) <= groups[-1][-1].end_lineno:
-            groups[-1].append(node)
+    lines, found, above = source.split("\n"), [], 0
+    for node in dict.fromkeys(one.node for one in own):
+        first, last = first_line(node), node.end_lineno
+        found += lines[above : first - 1]
+        above = last
+        if node not in replaced:
+            found += lines[first - 1 : last]
+        elif replaced[node]:
+            found.append(replaced[node])
         else:
-            groups.append([node])
-    return groups
+            while found and found[-1].startswith("#"):  # of what is left out
+                found.pop()
+    return "\n".join(found + lines[above:])
+
+
+def first_line(node: ast.stmt) -> int:
+    """The line on which a statement begins, its decorators among it."""
+    return min(n.lineno for n in (node, *getattr(node, "decorator_list", ())))
