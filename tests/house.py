@@ -20,7 +20,7 @@ from book.pages import Cell, Page, read
 from book.run.types import claims
 
 AXES = ("rows", "inner", "batch", "model", "data", "stage", "expert", "sequence")
-AXES += ("height", "width", "slice", "fsdp")
+AXES += ("height", "width", "slice", "fsdp", "host")
 MODULE, FUNCTION = 200, 30  # lines of the engine at most
 SHORT = 26  # characters that fit on a line of the sidebar
 PAINTERS = ("book.draw",)  # what is imported from it needs alt

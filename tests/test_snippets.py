@@ -22,7 +22,9 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 LIMIT = 120  # seconds for one program
 LAUNCH = ROOT / "examples" / "scale" / "launch.py"
-JOINS = re.compile(r"^    jax\.distributed\.initialize\(\)", re.MULTILINE)
+JOINS = re.compile(
+    r"^(    |    else:\n +)jax\.distributed\.initialize\(\)", re.MULTILINE
+)
 
 
 def cut() -> dict[str, str | Problem]:

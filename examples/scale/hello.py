@@ -1,18 +1,31 @@
-"""Join the other processes, and say what this one sees.
+"""Join the other processes, and add up an array that lies on the devices of all.
 
-Run it: `python launch.py 2 hello.py`
+Run it: `sh two.sh`, or `python launch.py 2 hello.py`
 """
 
+import sys
+
 import jax
+import numpy as np
+from jax import P
 
 
 def main():
-    """Say which process this is, and whose devices the mesh has."""
-    jax.distributed.initialize()  # before anything else that JAX does
+    """Say which process this is, and what it has of the mesh and of the array."""
+    if sys.argv[1:]:  # started by two.sh, which says how many, and which one this is
+        count, number = map(int, sys.argv[1:])
+        jax.distributed.initialize(num_processes=count, process_id=number)
+    else:
+        jax.distributed.initialize()  # on a cluster, JAX finds these itself
     mesh = jax.make_mesh((jax.device_count(),), ("data",))
+    jax.set_mesh(mesh)
+    x = jax.device_put(np.arange(8, dtype=np.float32), P("data"))
+    total = float(x.sum())  # over all devices, so all processes must ask for it
 
     print("process", jax.process_index(), "of", jax.process_count())
     print("own devices:", [device.id for device in jax.local_devices()])
+    print("own shards:", [shard.data.item() for shard in x.addressable_shards])
+    print("sum over all devices:", total)
     if jax.process_index() == 0:
         owners = [device.process_index for device in mesh.devices.flat]
         print("the mesh has devices of the processes", owners)
