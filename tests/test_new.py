@@ -152,7 +152,9 @@ def test_the_new_pages_build(book):
     create(book.root, "shard_map/varying")
     create(book.root, "vmap/options", "look-up")
     create(book.root, "errors/rank")
-    words = "# Words\n\n```{glossary}\nshard\n  A part.\n\ncollective\n  A call.\n\nsharded\n  Split.\n\nvarying\n  Other.\n```\n"
+    known = "shard", "sharded", "varying", "collective"
+    entries = "\n\n".join(f"{word}\n  What it means." for word in known)
+    words = f"# Words\n\n```{{glossary}}\n{entries}\n```\n"
     book.write("docs/words.md", words)
     book.write("docs/start/your_hardware.md", "# Hardware\n\nEight devices.\n")
     names = "shard_map/varying", "vmap/options", "errors/rank", "words"
