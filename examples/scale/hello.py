@@ -12,7 +12,7 @@ from jax import P
 
 def main():
     """Say which process this is, and what it has of the mesh and of the array."""
-    if sys.argv[1:]:  # started by two.sh, which says how many, and which one this is
+    if sys.argv[1:]:  # two.sh says how many processes, and which one this is
         count, number = map(int, sys.argv[1:])
         jax.distributed.initialize(num_processes=count, process_id=number)
     else:
