@@ -33,6 +33,7 @@ def built(shared):
     )
     shared.page(
         "early",
+        ":tags: [remove-input]\n"  # as a lesson it would have to be `:fresh:`
         "import os\nos.environ['JAX_NUM_CPU_DEVICES'] = '3'\nimport jax\n"
         f"assert jax.device_count() == 3\nprint('in order:', *{AXES})",
     )

@@ -141,7 +141,7 @@ def test_a_page_shows_the_message_and_no_place(book):
         "errors",
         "import jax, jax.numpy as jnp\nkept = []",
         ":raises: IndivisibleError\njax.pmap(lambda x: x)(jnp.ones((8, 2))"
-        ".reshape(8, 2)); jax.jit(lambda x: x, in_shardings=jax.NamedSharding("
+        ".reshape(8, 2))\njax.jit(lambda x: x, in_shardings=jax.NamedSharding("
         "jax.make_mesh((8,), ('data',)), jax.P('data')))(jnp.ones((9, 2)))",
         "@jax.jit\ndef f(x):\n    kept.append(x * 2)\n    return x\nf(1.0)",
         ":raises: UnexpectedTracerError\nkept[0] + 1",
