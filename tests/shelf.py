@@ -13,8 +13,8 @@ import warnings
 from functools import cache
 
 from book.pages import Page
-from book.refer import APART, in_order, words
-from book.wordings import SHELF, kept
+from book.refer import APART, SHELF, in_order, words
+from book.wordings import kept
 from tests import house
 
 _SHARE = 0.5  # of the words of a message that a title has, at least,

@@ -40,6 +40,7 @@ def test_without_an_address_a_page_is_described_and_has_none(book):
     assert "canonical" not in text and meta(text, "og:url") is None
     assert meta(text, "og:image") is None
     assert "<base" not in book.text("404")
+    assert meta(book.text("search"), "description").startswith("Search ")
 
 
 def test_with_an_address_each_page_knows_its_own(book):

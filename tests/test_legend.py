@@ -25,6 +25,8 @@ rows = jax.NamedSharding(mesh, P("data"))
 x = jax.device_put(jnp.ones((16, 2)), rows)  # float32[16@data,2]
 ```
 
+Said below.
+
 ```{code-cell}
 def mean(part):
     local = part.mean()  # float32[]{V:data}
@@ -69,9 +71,10 @@ def test_each_mark_is_explained_once(marked):
     assert "words.html#term-varying" in marked.text("marked")
 
 
-def test_what_the_page_itself_has_explained_is_not(marked):
-    own = "Plain text, and `float32[16@data]` is split."
-    marked.write("docs/marked.md", PAGE.replace("Plain text.", own))
+@pytest.mark.parametrize("where", ["Plain text.", "Said below."])
+def test_what_the_page_itself_has_explained_is_not(marked, where):
+    own = "And `float32[16@data]` is split."
+    marked.write("docs/marked.md", PAGE.replace(where, own))
     built = marked.build()
     assert built.code == 0, built.said
     [left] = legends(marked)

@@ -116,6 +116,8 @@ def test_a_first_view_is_small_on_every_page(site):
         allowed = 90_000 if page.name == "search.html" else 70_000
         assert sum(sizes.values()) < allowed, (page.name, sizes)
         assert len(files) < 22, (page.name, sorted(sizes))
+        styles = (path for path in files if path.suffix == ".css")
+        assert [path for path in styles if "@import" in path.read_text()] == []
 
 
 @cache

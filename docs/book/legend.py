@@ -12,6 +12,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
+from book import below
 from book.pages import Page
 from book.run.types import TYPE
 
@@ -31,11 +32,11 @@ def first(page: Page) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for mark, says in MARKS.items():
         told = [n for n, line in page.prose if re.search(rf"`[^`]*{mark}", line)]
-        for cell, below in zip(lessons, [*lessons[1:], None], strict=False):
+        for cell, following in zip(lessons, [*lessons[1:], None], strict=False):
             typed = "\n".join(_TYPED.findall(cell.source))
             if match := re.search(mark, typed):
                 axes = (a.strip("()").replace(",", "` and `") for a in match.groups())
-                if not told or (below and told[0] > below.line):
+                if not told or (following and told[0] > following.line):
                     sentence = f"`{match[0]}` {says.format(*axes)}"
                     found.setdefault(cell.number, []).append(sentence)
                 break
@@ -46,11 +47,8 @@ def show(app: Sphinx, doctree: nodes.document) -> None:
     """Put the marks of a page below the first lessons that have them."""
     state = app.book.state(app.env.docname)
     found = first(state.page) if state.page and not state.problems else {}
-    for cell in list(doctree.findall(nodes.container)):
-        number = cell.get("cell_metadata", {}).get("number")
-        if cell.get("nb_element") == "cell_code" and number in found:
-            text = f"In the types, {'; '.join(found.pop(number))}."
-            cell.parent.insert(cell.parent.index(cell) + 1, _paragraph(text, app))
+    texts = {n: f"In the types, {'; '.join(said)}." for n, said in found.items()}
+    below.put(doctree, {n: [_paragraph(text, app)] for n, text in texts.items()})
 
 
 def _paragraph(text: str, app: Sphinx) -> nodes.paragraph:

@@ -13,7 +13,7 @@ from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 
-from book import imports
+from book import below, imports
 from book.pages import Cell
 
 _CHECK = re.compile(
@@ -27,12 +27,8 @@ def show(app: Sphinx, doctree: nodes.document) -> None:
     found = {}
     for cell in state.page.cells if state.page and not state.problems else ():
         if cell.visible and (told := _mistakes(cell, app.book.roots)):
-            found[cell.number] = told
-    for block in list(doctree.findall(nodes.container)):
-        number = block.get("cell_metadata", {}).get("number")
-        if block.get("nb_element") == "cell_code" and number in found:
-            at = block.parent.index(block) + 1
-            block.parent.insert(at, _folded(found.pop(number)))
+            found[cell.number] = [_folded(told)]
+    below.put(doctree, found)
 
 
 def _mistakes(cell: Cell, roots: tuple) -> list[str]:

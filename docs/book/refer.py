@@ -13,9 +13,11 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
+from book import below
 from book.pages import Page
-from book.wordings import SHELF, raising
+from book.wordings import raising
 
+SHELF = "errors/"
 APART = re.compile(r" / |; ")  # between the messages that one page is about
 
 
@@ -30,13 +32,8 @@ def refer(app: Sphinx, doctree: nodes.document) -> None:
     for cell in raising(state.page):
         said = state.entry.outputs[cell.number - 1][-1].get("text", "")
         if found := page_about(said, about):
-            led[cell.number] = found.name
-    for cell in list(doctree.findall(nodes.container)):
-        number = cell.get("cell_metadata", {}).get("number")
-        if cell.get("nb_element") == "cell_code" and number in led:
-            cell.parent.insert(
-                cell.parent.index(cell) + 1, _link(led.pop(number), name)
-            )
+            led[cell.number] = [_link(found.name, name)]
+    below.put(doctree, led)
 
 
 def page_about(said: str, about: list[Page]) -> Page | None:

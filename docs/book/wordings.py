@@ -23,11 +23,11 @@ from myst_nb.sphinx_ext import HideCodeCellNode
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from book import below
 from book.pages import Cell, Page
 from book.run.cache import write_whole
 
 logger = logging.getLogger(__name__)
-SHELF = "errors/"
 FOLDER = "evidence/outputs"
 Outputs = dict[str, dict[str, str]]  # page -> code -> text
 Other = dict[int, dict[str, list[str]]]  # cell -> text -> the JAX releases that say so
@@ -127,12 +127,9 @@ def again(app: Sphinx, env, *_changes: object) -> list[str]:
 
 def show(app: Sphinx, doctree: nodes.document) -> None:
     """Put what others say below the cells."""
-    found = dict(app.env.book_others.get(app.env.docname, {}))
-    for cell in list(doctree.findall(nodes.container)):
-        number = cell.get("cell_metadata", {}).get("number")
-        if cell.get("nb_element") == "cell_code" and number in found:
-            at = cell.parent.index(cell) + 1
-            cell.parent[at:at] = [_folded(*one) for one in found.pop(number).items()]
+    found = app.env.book_others.get(app.env.docname, {})
+    folded = {n: [_folded(*one) for one in said.items()] for n, said in found.items()}
+    below.put(doctree, folded)
 
 
 def _folded(text: str, names: list[str]) -> nodes.Node:
