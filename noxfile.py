@@ -181,7 +181,7 @@ def linkcheck(session: nox.Session) -> None:
 @nox.session
 def lock(session: nox.Session) -> None:
     """The dependencies, locked with hashes for every Python from 3.11."""
-    session.install("uv>=0.8")
+    session.install("uv>=0.10")
     universal = ("--universal", "--python-version", "3.11", "--generate-hashes")
     plain = ("--no-header", "--no-annotate", "--quiet")
     for group in [path.stem for path in Path("requirements").glob("*.txt")]:
