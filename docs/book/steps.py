@@ -47,15 +47,18 @@ STEPS = [
     ("doctree-read", reference.lead),  # to JAX's own reference
     ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
     ("env-merge-info", record.merge),  # with -j: from a process that read pages
-    ("doctree-resolved", slim.unread),  # the search leaves figures out
+    ("env-merge-info", build.merge),  # or could not
+    ("env-updated", prepare.stamp),  # what Sphinx has read
     ("env-updated", place.shorten),  # the sidebar has short titles
     ("env-updated", provenance.changed),  # write pages with another last line
+    ("doctree-resolved", slim.unread),  # the search leaves figures out
     ("html-page-context", sweep.note),  # what is written
     ("html-page-context", head.context),  # what it says of itself elsewhere
     ("html-page-context", place.context),  # which page of which chapter this is
     ("html-page-context", downloads.buttons),  # the page as files to take along
     ("html-page-context", provenance.last_line),  # where outputs are from
     ("html-collect-pages", head.not_found),  # 404.html
+    ("build-finished", build.miss),  # pages that another process could not write
     ("build-finished", button.write),  # the programs, beside the pages
     ("build-finished", downloads.write),  # a page's notebook and script
     ("build-finished", twin.write),  # and its Markdown with outputs

@@ -29,6 +29,7 @@ from book.targets import Hardware
 
 FORMAT = 3  # raise it when what is stored, or how cells are run, changes
 KEPT = 3  # files a page keeps in each folder, those used last: going back is free
+OTHERWISE = {"orbax": "orbax-checkpoint"}  # imported by another name than installed
 BESIDE_JAX = {"numpy", "ml_dtypes", "scipy", "opt_einsum"}
 
 
@@ -81,7 +82,7 @@ def _imported(page: Page, roots: tuple[Path, ...]) -> set[Path]:
 
 
 def versions(code: bytes) -> list[tuple[str, str]]:
-    """The installed packages that `code` imports by their own names, and JAX's."""
+    """The installed packages that `code` imports, and those that JAX does."""
     lines = re.findall(rb"^\s*(?:from|import)\s+([\w., ]+)", code, re.MULTILINE)
     named = {word.decode() for line in lines for word in re.findall(rb"\w+", line)}
     named -= sys.stdlib_module_names
@@ -92,7 +93,7 @@ def versions(code: bytes) -> list[tuple[str, str]]:
 @cache
 def _version(name: str) -> str | None:
     try:
-        return version(name)
+        return version(OTHERWISE.get(name, name))
     except PackageNotFoundError:
         return None
 
