@@ -144,8 +144,12 @@ WRONG = {
     "nothing": ("print(1)  # float32[]", 1, "it is no array but None"),
     "never ran": ("def g(x):\n    return x  # float32[]", 2, "the line never ran"),
     "not taken": ("if x is None:\n    y = x  # float32[]", 2, "the line never ran"),
-    "words without a colon": ("x  # float32[8@data,4] by rows", 1, "comes a colon"),
-    "inside words": ("y = x  # rows of float32[4]", 1, "that nothing verifies"),
+    "words without a colon": (
+        "x  # float32[8@data,4] by rows",
+        1,
+        "then comes a colon",
+    ),
+    "inside words": ("y = x  # rows of float32[4]", 1, "begin with it"),
     "a name": ("y = x  # y: float32[8@data,4]", 1, "only a `def` line"),
     "no such parameter": (
         "def g(a):  # b: float32[4]\n    return a\ng(v)",

@@ -8,7 +8,7 @@ The text is compared with `str(jax.typeof(value))`, also while JAX traces; only 
 are kept of a value.
 
 `claims` reads the comments of a cell, `holding` rewrites a statement; `inside` does so
-in the page's kernel, which gets the text of both (they import the standard library).
+in the page's kernel, which gets both (they import the standard library).
 """
 
 from __future__ import annotations
@@ -94,8 +94,7 @@ def claims(source: str) -> list[Claim]:
         claim = Claim(line, tuple(re.findall(TYPE, match[2])) if match else ())
         here = [n for n in statements if first <= n.lineno <= last]
         if not match:
-            claim.wrong = "has a type that nothing verifies: begin with it; after it "
-            claim.wrong += "comes a colon, then words"
+            claim.wrong = "has a type and words; begin with it, then comes a colon"
         elif not trails:
             claim.wrong = "is a type on a line of its own; write it behind the code"
         else:
@@ -105,10 +104,7 @@ def claims(source: str) -> list[Claim]:
 
 
 def _place(claim: Claim, here: list[ast.stmt], last: int, name: str | None) -> None:
-    """Find the statement of `claim` among those `here`, on lines that end at `last`.
-
-    `name` is that of the parameter which it is about, if it says so.
-    """
+    """Find the statement of `claim`, of the parameter `name` if any, among `here`."""
     functions = [n for n in here if isinstance(n, _DEFS)]
     statement = max(here, key=lambda n: (n.lineno, n.col_offset))
     claim.at = statement.lineno, statement.col_offset
@@ -124,8 +120,8 @@ def _place(claim: Claim, here: list[ast.stmt], last: int, name: str | None) -> N
     elif claim.line != last:
         claim.wrong = "is a type inside a statement; write it behind its last line"
     elif not holding(statement, ast.Constant(0)):
-        claim.wrong = "is a type where no value is: behind an assignment, an "
-        claim.wrong += "expression, `return` or `def` it can be verified"
+        claim.wrong = "is a type where no value is: write it behind an assignment, an "
+        claim.wrong += "expression, `return` or `def`"
 
 
 def _parameters(
