@@ -212,6 +212,14 @@ def test_programs_are_beside_the_page_and_not_in_it(site):
     assert not (site.html / "_static/programs/words.js").exists()
 
 
+def test_a_web_server_may_read_every_file(site, tmp_path):
+    (tmp_path / "plain").touch()
+    may_read = (tmp_path / "plain").stat().st_mode & 0o444
+    files = [path for path in site.html.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} >= {".html", ".js", ".ipynb", ".py", ".md"}
+    assert [path for path in files if path.stat().st_mode & 0o444 != may_read] == []
+
+
 def test_the_last_line_leads_to_the_record(site):
     [line] = re.findall(r'<p class="provenance">(.*?)</p>', site.text("read"))
     assert 'href="record.html"' in line
