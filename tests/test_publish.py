@@ -75,6 +75,14 @@ def test_the_policy_names_the_scripts_that_stand_in_pages(tmp_path, build):
     assert "'unsafe-inline'" not in said
 
 
+def test_the_policy_lets_a_missing_page_say_where_its_links_begin(tmp_path, build):
+    book = build("0.12.0.1")
+    (book / "404.html").write_text('<base href="/book/404.html">')
+    publish.assemble(tmp_path / "site", [book])
+    rules = (tmp_path / "site" / "_headers").read_text().strip().split("; ")
+    assert "base-uri 'self'" in rules
+
+
 def test_the_archive_has_the_newest_book(tmp_path, build):
     publish.assemble(tmp_path / "site", [build("0.10.2"), build("0.12.0.1")])
     with zipfile.ZipFile(tmp_path / "site" / publish.ARCHIVE) as archive:

@@ -63,7 +63,7 @@ def policy(site: Path) -> str:
 
     Only the site's own files are loaded.  Scripts that stand in pages, and those of
     the theme's buttons, are named by their digest; styles may stand in pages, for
-    figures are painted with them.
+    figures are painted with them.  `<base>` of 404.html leads to the site itself.
     """
     texts = {path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
     inline = {script for text in texts for script in _INLINE.findall(text)}
@@ -76,7 +76,7 @@ def policy(site: Path) -> str:
         "img-src 'self' data:",
         "font-src 'self'",
         "connect-src 'self'",
-        "base-uri 'none'",
+        "base-uri 'self'",
         "form-action 'self'",
         "frame-ancestors 'none'",
     )
