@@ -195,6 +195,16 @@ def test_the_header_has_what_readers_know(site):
     assert "github" not in (REAL / "docs/conf.py").read_text().split("html_theme =")[1]
 
 
+def test_the_footer_says_what_one_may_do_with_the_book(site):
+    footer = site.text("words").partition('<footer class="bd-footer-content">')[2]
+    assert 'href="https://www.apache.org/licenses/LICENSE-2.0"' in footer
+    assert 'href="https://github.com/a/b"' in footer
+
+
+def test_no_place_is_kept_for_advertisements(site):
+    assert "ethical" not in site.text("read")
+
+
 def test_a_folded_part_is_called_what_one_sees(site):
     page = site.text("read")
     assert 'aria-label="Toggle' not in page
