@@ -9,7 +9,8 @@ import pytest
 from book import publish
 
 HEAD = """<link rel="canonical" href="https://book.example/{0}" />
-<script>go()</script><button onclick="print(&quot;all&quot;)">Print</button>"""
+<script>go()</script></head>
+<button onclick="print(&quot;all&quot;)">Print</button><article class="bd-article">"""
 
 
 @pytest.fixture
@@ -48,7 +49,18 @@ def test_each_book_knows_the_others(tmp_path, build):
             "here": here,
             "root": root,
             "all": [["0.12.0.1", ""], ["0.10.2", "jax-0.10.2/"]],
+            "archive": publish.ARCHIVE,
         }
+        assert (tmp_path / "site" / publish.ARCHIVE).is_file()
+
+
+def test_old_pages_name_the_newest_however_they_were_built(tmp_path, build):
+    bare = '<head></head><article class="bd-article">'
+    publish.assemble(tmp_path / "site", [build("0.10.2", bare), build("0.12.0.1")])
+    old = (tmp_path / "site/jax-0.10.2/vmap/axes.html").read_text()
+    assert '<link rel="canonical" href="https://book.example/vmap/axes.html">' in old
+    assert 'href="../../vmap/axes.html">The same page with JAX 0.12.0.1' in old
+    assert "older" not in (tmp_path / "site/vmap/axes.html").read_text()
 
 
 def test_the_sitemap_has_the_newest_pages_by_their_addresses(tmp_path, build):
