@@ -232,5 +232,9 @@ def test_a_web_server_may_read_every_file(site, tmp_path):
 
 def test_the_last_line_leads_to_the_record(site):
     [line] = re.findall(r'<p class="provenance">(.*?)</p>', site.text("read"))
-    assert 'href="record.html"' in line
+    assert 'href="record.html#record-read"' in line
+    [row] = re.findall(
+        r'<tr[^>]* id="record-read">(.*?)</tr>', site.text("record"), re.S
+    )
+    assert 'href="read.html"' in row
     assert "provenance" not in site.text("words")
