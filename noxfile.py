@@ -135,7 +135,7 @@ def outputs(session: nox.Session) -> None:
 
 @nox.session
 def site(session: nox.Session) -> None:
-    """What is published, other builds too: -- [HTML...] [-D html_baseurl=https://…/]."""
+    """What is published: -- [HTML of another JAX...] [-D html_baseurl=https://…/]."""
     install(session, "publish")
     others = [word for word in session.posargs if Path(word, "record.json").is_file()]
     options = [word for word in session.posargs if word not in others]

@@ -108,6 +108,21 @@ def test_a_page_fits_a_phone_and_is_light(opened, name):
     assert sum(len(gzip.compress(path.read_bytes(), 6)) for path in files) <= LIGHTEST
 
 
+def test_a_missing_page_works_at_any_depth(opened, site):
+    page = opened("index.html")
+    policy = page.request.get(page.url).headers["content-security-policy"]
+    # With an address a build writes `<base>`, which the policy has to let be.
+    text = (HTML / "404.html").read_text()
+    text = text.replace("<head>", '<head><base href="/404.html">', 1)
+    headers = {"Content-Type": "text/html", "Content-Security-Policy": policy}
+    page.route("**/gone.html", lambda asked: asked.fulfill(body=text, headers=headers))
+    page.goto(f"{site}/vmap/deep/gone.html")
+    assert page.evaluate("document.baseURI") == f"{site}/404.html"
+    assert page.evaluate("[...document.styleSheets].length") > 2
+    page.get_by_role("link", name="The front page").click()
+    assert page.url == f"{site}/index.html"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", pages())
 def test_axe_finds_nothing(opened, name, scheme):
