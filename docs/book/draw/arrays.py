@@ -170,8 +170,7 @@ def _paint(frame, shape, cell, wide, tall):
         row, column = divmod(k, right - left)
         at = place[0] + across * (column + 0.5), place[1] + down * (row + 0.5) + 3.6
         body += draw.text(*at, value, f'class="value" fill="{INK}"')
-    foot = 'class="letter" font-size="9"'
-    return body + draw.text(wide / 2, tall - 5, frame.foot, foot)
+    return body + draw.text(wide / 2, tall - 5, frame.foot, 'class="letter"')
 
 
 def _lines(x0, y0, shape, cell):

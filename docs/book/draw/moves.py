@@ -182,7 +182,7 @@ def _tokens(block, across, owners, partial):
         body += draw.rect(kind, *place, f'rx="2.5" fill="{hue}" {line}')
         if partial and kind != "nothing":
             body += _hatching(*place, INK if kind == "held" else "currentColor")
-        look = {"held": f'fill="{INK}"', "sum": 'font-weight="700" font-size="9.5"'}
+        look = {"held": f'fill="{INK}"', "sum": 'font-weight="700"'}
         look = look.get(kind, 'fill-opacity=".55"')
         at = x + across / 2, y + DOWN / 2 + 3.6
         numbers += draw.text(*at, next(texts), f'class="value" {look}')

@@ -43,7 +43,7 @@ class Figure:
 
     def _repr_html_(self):
         style = f"width:100%;max-width:{1.4 * self.width:.0f}px"
-        if self.width > 1.1 * WIDTH:  # scrolled on a phone, not shrunk
+        if self.width > 1.05 * WIDTH:  # scrolled on a phone, not shrunk
             style += f";min-width:{0.8 * self.width:.0f}px"
         picture = self._svg(f'style="{style}"')
         frame = 'class="painted" style="margin-inline:0;overflow-x:auto"'
