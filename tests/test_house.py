@@ -265,6 +265,9 @@ BAD = {
         (TABLE, "[the {term}`mesh` here](x.md)", "'[the {term}`mesh` here](' would"),
         (TABLE, "| | b |\n| --- | --- |\n| a | b |", "a column of this table has no"),
     ],
+    page_rules.a_note_is_referred_to_once: [
+        (TABLE, "One.[^a] Two.[^a]\n\n[^a]: A.", "[^a] stands here a second time"),
+    ],
     page_rules.it_answers_questions: [
         (FIRST, "", "the page declares 1 questions; 2 at least"),
     ],
