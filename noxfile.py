@@ -118,7 +118,8 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check", *session.posargs)
     session.run("actionlint")  # with shellcheck, of each step's commands
-    session.run("shellcheck", ".ci/run", *map(str, LAUNCH.glob("*.s[bh]*")))
+    scripts = LAUNCH.parent.rglob("*.s[bh]*")
+    session.run("shellcheck", ".ci/run", *map(str, scripts))
     for schema, files in SCHEMAS.items():
         session.run("check-jsonschema", *schema.split(), *map(str, files))
 
@@ -141,7 +142,7 @@ def outputs(session: nox.Session) -> None:
 
 @nox.session
 def site(session: nox.Session) -> None:
-    """What is published, other builds too: -- [HTML...] [-D html_baseurl=https://…/]."""
+    """What is published: -- [HTML of another JAX...] [-D html_baseurl=https://…/]."""
     install(session, "publish")
     others = [word for word in session.posargs if Path(word, "record.json").is_file()]
     options = [word for word in session.posargs if word not in others]
@@ -187,7 +188,7 @@ def linkcheck(session: nox.Session) -> None:
 @nox.session
 def lock(session: nox.Session) -> None:
     """The dependencies, locked with hashes for every Python from 3.11."""
-    session.install("uv>=0.8")
+    session.install("uv>=0.10")
     universal = ("--universal", "--python-version", "3.11", "--generate-hashes")
     plain = ("--no-header", "--no-annotate", "--quiet")
     for group in [path.stem for path in Path("requirements").glob("*.txt")]:

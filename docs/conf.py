@@ -51,7 +51,8 @@ html_theme_options = {
     "use_sidenotes": True,
     "show_toc_level": 2,
     "collapse_navbar": True,  # the many pages of errors stand in their own sidebar
-    "footer_content_items": "copyright.html",
+    "footer_content_items": "licence.html",
+    "primary_sidebar_end": [],  # the theme keeps a place for advertisements there
     "navigation_with_keys": True,
     "navbar_persistent": [],  # the sidebar and the article's header have the search
     "back_to_top_button": False,  # it would stand over code

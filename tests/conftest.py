@@ -103,7 +103,6 @@ class Book:
         *cells: str,
         kernel="target",
         budget=60,
-        more="",
         prose="Prose.",
     ) -> Path:
         """Write a page; a cell starts with its options, if it has any.

@@ -3,6 +3,8 @@
 import os
 import re
 
+import pytest
+
 BOOM = """
 def setup(app):
     def boom(where, what, name):
@@ -58,13 +60,14 @@ def files(book, name):
     return sorted(p.relative_to(book.docs / "_build").as_posix() for p in found)
 
 
-def test_an_error_of_the_engine_fails_its_page_and_the_others_are_built(book):
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_error_of_the_engine_fails_its_page_and_the_others_are_built(book, jobs):
     conf = (book.docs / "conf.py").read_text()
     (book.docs / "conf.py").write_text(conf + BOOM)
     for name in STEPS:
         book.page(name, "x = 1\nassert x")
     book.page("fine", "x = 'as it should be'\nx\nassert x")
-    built = book.build()
+    built = book.build("-j", jobs)
     assert built.code == 1
     for name, doing in STEPS.items():
         why = f"the engine failed: RuntimeError: boom while {doing}; please report"
@@ -75,7 +78,11 @@ def test_an_error_of_the_engine_fails_its_page_and_the_others_are_built(book):
     assert "Traceback" not in built.said
     assert "as it should be" in book.text("fine")
     assert set(book.record()["pages"]) == {"fine"}
-    assert 'raise RuntimeError(f"boom while' in book.build("-v").said
+    again = book.build("-v", "-j", jobs)
+    assert again.code == 1
+    assert all(f"boom while {doing}; please" in again.said for doing in STEPS.values())
+    assert 'raise RuntimeError(f"boom while' in again.said
+    assert set(book.record()["pages"]) == {"fine"}
     (book.docs / "conf.py").write_text(conf)
     assert book.build().code == 0
     assert set(book.record()["pages"]) == {*STEPS, "fine"}

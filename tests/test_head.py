@@ -41,6 +41,15 @@ def test_without_an_address_a_page_is_described_and_has_none(book):
     assert meta(text, "og:image") is None
     assert "<base" not in book.text("404")
     assert meta(book.text("search"), "description").startswith("Search ")
+    assert meta(book.text("search"), "og:title") == "Search"
+    assert meta(book.text("404"), "description").startswith("There is no page ")
+    assert meta(book.text("404"), "og:title") == "Page not found"
+
+
+def test_a_page_says_once_how_wide_it_is(book):
+    assert book.build().code == 0
+    for name in "page", "404", "search":
+        assert book.text(name).count('name="viewport"') == 1
 
 
 def test_with_an_address_each_page_knows_its_own(book):

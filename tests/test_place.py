@@ -101,6 +101,30 @@ def test_a_list_of_pages_that_are_not_there_fails(made):
     assert "{chapter}: ['maps/third'] are not all pages of the book" in built.said
 
 
+def test_the_contents_are_chapters_in_the_order_of_reading(tmp_path):
+    inside = {
+        "index": ["two/index", "one/index", "words"],
+        "one/index": ["b", "a", "deep/index"],
+        "one/deep/index": ["c"],
+        "two/index": ["a"],
+    }
+    pages = []
+    for name in *inside, "words", "one/a", "one/b", "one/deep/c", "two/a", "nowhere":
+        path = tmp_path / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        toctree = "\n".join(("```{toctree}", *inside.get(name, ()), "```"))
+        path.write_text(f"# {name}\n\nText.\n\n{toctree if name in inside else ''}\n")
+        pages.append(read(path, name))
+    found = place.contents(pages, "index")
+    assert [(chapter.name, [page.name for page in own]) for chapter, own in found] == [
+        ("index", ["index", "words"]),
+        ("two/index", ["two/index", "two/a"]),
+        ("one/index", ["one/index", "one/b", "one/a"]),
+        ("one/deep/index", ["one/deep/index", "one/deep/c"]),
+    ]
+    assert place.contents(pages, "not/there") == []
+
+
 def test_code_takes_time_to_read_and_what_is_folded_takes_none(tmp_path):
     front = "---\nfile_format: mystnb\nkernelspec: {name: target}\n"
     front += "book: {kind: concept, budget: 9}\n---\n\n# Title\n\n"

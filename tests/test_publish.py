@@ -9,7 +9,8 @@ import pytest
 from book import publish
 
 HEAD = """<link rel="canonical" href="https://book.example/{0}" />
-<script>go()</script><button onclick="print(&quot;all&quot;)">Print</button>"""
+<script>go()</script></head>
+<button onclick="print(&quot;all&quot;)">Print</button><article class="bd-article">"""
 
 
 @pytest.fixture
@@ -48,7 +49,18 @@ def test_each_book_knows_the_others(tmp_path, build):
             "here": here,
             "root": root,
             "all": [["0.12.0.1", ""], ["0.10.2", "jax-0.10.2/"]],
+            "archive": publish.ARCHIVE,
         }
+        assert (tmp_path / "site" / publish.ARCHIVE).is_file()
+
+
+def test_old_pages_name_the_newest_however_they_were_built(tmp_path, build):
+    bare = '<head></head><article class="bd-article">'
+    publish.assemble(tmp_path / "site", [build("0.10.2", bare), build("0.12.0.1")])
+    old = (tmp_path / "site/jax-0.10.2/vmap/axes.html").read_text()
+    assert '<link rel="canonical" href="https://book.example/vmap/axes.html">' in old
+    assert 'href="../../vmap/axes.html">The same page with JAX 0.12.0.1' in old
+    assert "older" not in (tmp_path / "site/vmap/axes.html").read_text()
 
 
 def test_the_sitemap_has_the_newest_pages_by_their_addresses(tmp_path, build):
@@ -73,6 +85,14 @@ def test_the_policy_names_the_scripts_that_stand_in_pages(tmp_path, build):
     said = policy.partition("script-src ")[2].partition(";")[0].split()
     assert {"'self'", go, click} <= set(said)
     assert "'unsafe-inline'" not in said
+
+
+def test_the_policy_lets_a_missing_page_say_where_its_links_begin(tmp_path, build):
+    book = build("0.12.0.1")
+    (book / "404.html").write_text('<base href="/book/404.html">')
+    publish.assemble(tmp_path / "site", [book])
+    rules = (tmp_path / "site" / "_headers").read_text().strip().split("; ")
+    assert "base-uri 'self'" in rules
 
 
 def test_the_archive_has_the_newest_book(tmp_path, build):

@@ -1,6 +1,5 @@
 """Each build writes down what it verified, and on what."""
 
-import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,7 +10,7 @@ PAGES |= {"cells", "checks", "assertions", "snippets"}
 
 @pytest.fixture(scope="module")
 def built(shared):
-    """A book of one page with cells, one without, and one that shows the record."""
+    """A book of one page with cells, and one without."""
     shared.page(
         "counted",
         "x = [1, 2]\nassert x\nassert len(x) == 2",
@@ -21,8 +20,7 @@ def built(shared):
         kernel="mesh-of-eight",
     )
     shared.write("docs/words.md", "# Words\n\nOnly words.\n")
-    shared.write("docs/verified.md", "# Verified\n\n```{record}\n```\n")
-    shared.index("counted", "words", "verified")
+    shared.index("counted", "words")
     result = shared.build()
     assert result.code == 0, result.said
     return shared
@@ -61,15 +59,3 @@ def test_what_ran_is_counted(built):
 
 def test_a_page_without_cells_is_not_in_it(built):
     assert set(built.record()["pages"]) == {"counted"}
-
-
-def test_the_record_and_those_of_other_machines_are_shown(built):
-    other = built.record() | {"device_kind": "Abacus 3000", "target": "gpu"}
-    other["pages"] = {"since-removed": other["pages"]["counted"]}
-    built.write("docs/evidence/records/abacus.json", json.dumps(other))
-    assert built.build().code == 0
-    page = built.text("verified")
-    assert "This build" in page
-    assert "Abacus 3000" in page
-    assert "since-removed" in page
-    assert 'href="counted.html"' in page

@@ -195,6 +195,16 @@ def test_the_header_has_what_readers_know(site):
     assert "github" not in (REAL / "docs/conf.py").read_text().split("html_theme =")[1]
 
 
+def test_the_footer_says_what_one_may_do_with_the_book(site):
+    footer = site.text("words").partition('<footer class="bd-footer-content">')[2]
+    assert 'href="https://www.apache.org/licenses/LICENSE-2.0"' in footer
+    assert 'href="https://github.com/a/b"' in footer
+
+
+def test_no_place_is_kept_for_advertisements(site):
+    assert "ethical" not in site.text("read")
+
+
 def test_a_folded_part_is_called_what_one_sees(site):
     page = site.text("read")
     assert 'aria-label="Toggle' not in page
@@ -212,7 +222,19 @@ def test_programs_are_beside_the_page_and_not_in_it(site):
     assert not (site.html / "_static/programs/words.js").exists()
 
 
+def test_a_web_server_may_read_every_file(site, tmp_path):
+    (tmp_path / "plain").touch()
+    may_read = (tmp_path / "plain").stat().st_mode & 0o444
+    files = [path for path in site.html.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} >= {".html", ".js", ".ipynb", ".py", ".md"}
+    assert [path for path in files if path.stat().st_mode & 0o444 != may_read] == []
+
+
 def test_the_last_line_leads_to_the_record(site):
     [line] = re.findall(r'<p class="provenance">(.*?)</p>', site.text("read"))
-    assert 'href="record.html"' in line
+    assert 'href="record.html#record-read"' in line
+    [row] = re.findall(
+        r'<tr[^>]* id="record-read">(.*?)</tr>', site.text("record"), re.S
+    )
+    assert 'href="read.html"' in row
     assert "provenance" not in site.text("words")

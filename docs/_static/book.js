@@ -122,6 +122,14 @@ for (const [release, folder] of place ? versions.all : []) {
 // that lies.
 SVGElement.prototype.getBBox ??= () => new DOMRect();
 
+// The whole book in one file, where the site has it.
+if (versions.archive) {
+  const link = document.createElement("a");
+  link.href = start + versions.archive;
+  link.textContent = "Read it offline (.zip)";
+  document.querySelector(".bd-footer-content .copyright").append(" ", link, ".");
+}
+
 // The theme folds the contents while margin notes are in view, also where there are none.
 if (!document.querySelector(".bd-sidebar-secondary")) {
   const none = document.createElement("div");
@@ -134,7 +142,7 @@ if (!document.querySelector(".bd-sidebar-secondary")) {
 if (typeof Search !== "undefined") {
   Search.htmlToText = (page, anchor) => {
     const article = new DOMParser().parseFromString(page, "text/html").querySelector("article");
-    article?.querySelectorAll(".place, .headerlink, script, style, svg").forEach((e) => e.remove());
+    article?.querySelectorAll("[data-older], .place, .headerlink, script, style, svg").forEach((e) => e.remove());
     const part = anchor && article?.querySelector(anchor);
     return ((part || article)?.textContent ?? "").replace(/\s+/g, " ");
   };

@@ -140,6 +140,8 @@ def guard(app: Sphinx) -> None:
             read_doc(name, **options)
         if len(book.state(name).problems) > count:
             book.state(name).page = None
+            failed = book.state(name).problems
+            app.env.book_failed = getattr(app.env, "book_failed", {}) | {name: failed}
             read_doc(name, **options)  # as a page that could not be read
 
     def write_or_blame(name: str, doctree: object) -> None:
@@ -150,6 +152,24 @@ def guard(app: Sphinx) -> None:
             Path(builder.get_outfilename(name)).unlink(missing_ok=True)
 
     builder.read_doc, builder.write_doc = read_or_blame, write_or_blame
+
+
+def merge(app: Sphinx, env, names: set[str], other) -> None:
+    """With -j: take over what failed, and was told, where `names` were read."""
+    failed = getattr(other, "book_failed", {})
+    for name in names & failed.keys():
+        state = app.book.state(name)
+        state.page, state.problems = None, failed[name]
+
+
+def miss(app: Sphinx, exception: Exception | None) -> None:
+    """With -j: a page that is not there has failed, and that was told elsewhere."""
+    if exception is not None or app.builder.format != "html":
+        return
+    for name in app.env.found_docs:
+        state, path = app.book.state(name), Path(app.builder.get_outfilename(name))
+        if not path.exists() and not state.problems:
+            state.problems.append(Problem(name, "could not be written"))
 
 
 def end(app: Sphinx, exception: Exception | None) -> None:

@@ -14,14 +14,14 @@ def setup(app) -> dict:
     probe.setup(app)  # the answer comes while the rest loads
     light.leave_out()
 
-    from book import place, questions, record, shelf
+    from book import place, questions, recorded, shelf
     from book.compilers import show
     from book.steps import STEPS
 
     app.add_config_value("book_jobs", 0, "", types=(int,))
     app.add_directive("compiled", show.Compiled)
-    record.RecordTables.app = app
-    app.add_directive("record", record.RecordTables)
+    recorded.Recorded.app = app
+    app.add_directive("record", recorded.Recorded)
     place.Chapter.app = app
     app.add_directive("chapter", place.Chapter)
     questions.Questions.app = app

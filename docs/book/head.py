@@ -17,12 +17,15 @@ from sphinx.application import Sphinx
 from book import cards
 
 LONGEST = 200  # of a description: what results of searches show is not longer
+_VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')  # docutils'; the layout has it
 _END = re.compile(r"(?<=[.?!:]) (?=\W?[A-Z\d])|(?<=:)$")
 
 
 def context(app: Sphinx, name, template, context, doctree) -> None:
     """Hand the template what the page says of itself."""
+    context["metatags"] = _VIEWPORT.sub("", context.get("metatags", ""))
     if name == "search":
+        context["title"] = "Search"
         context["description"] = f"Search {app.config.project}: words, or a message."
     if doctree is None:
         return
@@ -56,4 +59,5 @@ def not_found(app: Sphinx) -> list[tuple[str, dict, str]]:
     elsewhere: `<base>` says where they begin, as soon as `html_baseurl` is known.
     """
     path = urlsplit(app.config.html_baseurl or "").path
-    return [("404", {"title": "Page not found", "base": path}, "404.html")]
+    said = {"title": "Page not found", "description": "There is no page here: search."}
+    return [("404", said | {"base": path}, "404.html")]

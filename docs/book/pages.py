@@ -15,10 +15,8 @@ from book.front import Front
 from book.markdown import Fence, Heading
 from book.parts import Answer, Cell, Listing, Problem, Raised, listings, make_cell
 
-__all__ = [
-    *("DISPLAY_TAGS", "KERNELS", "Answer", "Cell", "Fence", "Heading", "Listing"),
-    *("NOT_UTF_8", "Page", "Problem", "Raised", "read"),
-]
+__all__ = ["NOT_UTF_8", "Answer", "Cell", "Fence", "Heading", "Listing"]
+__all__ += ["Page", "Problem", "Raised", "read"]
 NOT_UTF_8 = "is not UTF-8; save it as UTF-8"
 
 

@@ -46,6 +46,28 @@ def minutes(page: Page) -> int:
     return max(1, round(words / WORDS + lines / LINES))
 
 
+def contents(pages: list[Page], root: str) -> list[tuple[Page, list[Page]]]:
+    """Each chapter, and its pages after itself, in the order of the contents.
+
+    The first is the front page, with those that are in no other chapter.
+    """
+    known = {page.name: page for page in pages}
+    found = []
+
+    def add(name: str) -> None:
+        chapter = known.pop(name)
+        inside = [known[name] for name in chapter.toctree if name in known]
+        leaves = [known.pop(page.name) for page in inside if not page.toctree]
+        found.append((chapter, [chapter, *leaves]))
+        for page in inside:
+            if page.name in known:
+                add(page.name)
+
+    if root in known:
+        add(root)
+    return found
+
+
 def told(pages: list[Page], root: str) -> dict[str, dict]:
     """What each page says of its place, by its name; the front page says none."""
     known = {page.name: page for page in pages}

@@ -117,11 +117,18 @@ def _cutters() -> str:
 
 def outdated(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
     """Pages that do not show what Sphinx read last time, whatever their times say."""
-    before = getattr(env, "book_stamps", {})
-    now = {name: state.stamp for name, state in app.book.states.items()}
-    env.book_stamps = now
+    before, now = getattr(env, "book_stamps", {}), _stamps(app.book)
     changed = {n for n, stamp in now.items() if not stamp or before.get(n) != stamp}
     return sorted(changed & env.found_docs)
+
+
+def stamp(app: Sphinx, env: BuildEnvironment) -> None:
+    """Remember what Sphinx has read; nothing of a page on which something failed."""
+    env.book_stamps, env.book_failed = _stamps(app.book), {}
+
+
+def _stamps(book: Book) -> dict[str, tuple | None]:
+    return {name: state.stamp for name, state in book.states.items()}
 
 
 def with_outputs(text: str) -> nbformat.NotebookNode:

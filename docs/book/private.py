@@ -54,6 +54,8 @@ def check(app: Sphinx, exception: Exception | None) -> None:
     """Look at every file that was built."""
     if exception is not None or app.builder.format != "html":
         return
+    # A machine may be called what pages speak of, "worker"; what cells put out is
+    # looked through for its name as well, by `run.judge`.
     private = [s for s in local_strings(*app.book.roots) if "/" in s]
     out = Path(app.outdir)
     bad = []

@@ -28,7 +28,7 @@ from book.targets import (
     load,
 )
 
-PATIENCE = 120.0  # seconds for hardware that is there to wake up
+PATIENCE = 300.0  # seconds for hardware that is there to wake up
 _ANYWHERE = "This builds on any machine: python -m nox -s docs -- -D book_target=cpu"
 _EVERY = "Every machine has these: look at `env` in targets.toml, and at JAX itself."
 _PROBE = """

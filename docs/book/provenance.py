@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sphinx.application import Sphinx
 
-from book import wordings
+from book import recorded, wordings
 from book.targets import MESH, Hardware
 
 
@@ -36,11 +36,13 @@ def devices(hardware: Hardware, kernel: str) -> str:
 
 def changed(app: Sphinx, env) -> list[str]:
     """Pages whose last line is another one are written again, if they were not read."""
-    book, shown = app.book, sorted(getattr(env, "book_record_pages", set()))
+    book, shown = app.book, recorded.shown(env)
+    listing = sorted(n for n, what in shown.items() if what == recorded.TABLES)
     found = {
         name: {
             "provenance": line(book, state, env.book_others.get(name, {})),
-            "record_page": (shown or [None])[0],
+            "record_page": (listing or [None])[0],
+            "record_row": "" if state.problems else f"#{recorded.address(name)}",
         }
         for name, state in book.states.items()
         if state.entry or state.problems

@@ -5,7 +5,8 @@
 Each `HTML` is what `nox -s docs` made with one JAX.  Beside the pages the site has
 `sitemap.xml` (with an address, `html_baseurl`), `_headers` for servers
 that read it, a `.zip` to read offline, and in `_static/versions.js` the other JAX
-releases, between which every page then lets a reader choose.
+releases, between which every page then lets a reader choose.  A page of an older one
+says that it is old, and names the newest as the one for search engines.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import shutil
 import sys
 from pathlib import Path
 from xml.sax.saxutils import escape
+
+from book import older as old
 
 RECORD = "record.json"
 ARCHIVE = "one-function-many-devices.zip"
@@ -44,11 +47,11 @@ def assemble(site: Path, built: list[Path]) -> list[str]:
     _copy(books[newest], site)
     archive = shutil.make_archive(str(site.with_suffix("")), "zip", site)
     Path(archive).rename(site / ARCHIVE)
+    pages, address = _pages(site), _address(site)
     for release in older:
         _copy(books[release], site / f"jax-{release}")
+        old.tell(site, f"jax-{release}", release, newest, address)
     _offer(site, newest, older)
-    pages = _pages(site, {f"jax-{release}" for release in older})
-    address = _address(site)
     if address:
         (site / "sitemap.xml").write_text(_sitemap(address, pages), encoding="utf-8")
         robots = f"User-agent: *\nSitemap: {address}sitemap.xml\n"
@@ -63,7 +66,7 @@ def policy(site: Path) -> str:
 
     Only the site's own files are loaded.  Scripts that stand in pages, and those of
     the theme's buttons, are named by their digest; styles may stand in pages, for
-    figures are painted with them.
+    figures are painted with them.  `<base>` of 404.html leads to the site itself.
     """
     texts = {path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
     inline = {script for text in texts for script in _INLINE.findall(text)}
@@ -76,7 +79,7 @@ def policy(site: Path) -> str:
         "img-src 'self' data:",
         "font-src 'self'",
         "connect-src 'self'",
-        "base-uri 'none'",
+        "base-uri 'self'",
         "form-action 'self'",
         "frame-ancestors 'none'",
     )
@@ -108,18 +111,18 @@ def _copy(book: Path, to: Path) -> None:
 
 
 def _offer(site: Path, newest: str, older: list[str]) -> None:
-    """Tell every book which others there are: [release, folder from the root]."""
+    """Tell every book of the archive, and of the others: [release, its folder]."""
     others = [[newest, ""], *([release, f"jax-{release}/"] for release in older)]
     for release, folder in others:
         told = {"here": release, "root": "../" if folder else "", "all": others}
+        told |= {"archive": ARCHIVE}
         text = f"window.versions = {json.dumps(told)};\n"
         (site / folder / "_static" / "versions.js").write_text(text, encoding="utf-8")
 
 
-def _pages(site: Path, older: set[str]) -> list[str]:
+def _pages(site: Path) -> list[str]:
     names = sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
-    apart = {f"{name}.html" for name in _NO_PAGES}
-    return [n for n in names if n.split("/")[0] not in older and n not in apart]
+    return [name for name in names if name.removesuffix(".html") not in _NO_PAGES]
 
 
 def _address(site: Path) -> str:

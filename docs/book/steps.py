@@ -13,6 +13,7 @@ from book import (
     provenance,
     questions,
     record,
+    recorded,
     refer,
     reference,
     shelf,
@@ -34,7 +35,7 @@ STEPS = [
     ("env-get-outdated", prepare.cut),  # the program of every lesson and listing
     ("env-get-outdated", here.compile_here),  # what pages show of compilers
     ("env-get-outdated", prepare.outdated),  # Sphinx reads what shows another thing
-    ("env-get-outdated", record.again),  # and pages that show the record
+    ("env-get-outdated", recorded.again),  # and pages that show the record
     ("env-get-outdated", questions.again),  # or list what readers ask
     ("env-get-outdated", place.again),  # or the pages of a chapter
     ("env-get-outdated", shelf.again),  # or messages
@@ -46,16 +47,19 @@ STEPS = [
     ("doctree-read", mistakes.show),  # below an exercise, what its check recognizes
     ("doctree-read", reference.lead),  # to JAX's own reference
     ("doctree-read", fold.fold_checks),  # checks that follow each other: one line
-    ("env-merge-info", record.merge),  # with -j: from a process that read pages
-    ("doctree-resolved", slim.unread),  # the search leaves figures out
+    ("env-merge-info", recorded.merge),  # with -j: from a process that read pages
+    ("env-merge-info", build.merge),  # or could not
+    ("env-updated", prepare.stamp),  # what Sphinx has read
     ("env-updated", place.shorten),  # the sidebar has short titles
     ("env-updated", provenance.changed),  # write pages with another last line
+    ("doctree-resolved", slim.unread),  # the search leaves figures out
     ("html-page-context", sweep.note),  # what is written
     ("html-page-context", head.context),  # what it says of itself elsewhere
     ("html-page-context", place.context),  # which page of which chapter this is
     ("html-page-context", downloads.buttons),  # the page as files to take along
     ("html-page-context", provenance.last_line),  # where outputs are from
     ("html-collect-pages", head.not_found),  # 404.html
+    ("build-finished", build.miss),  # pages that another process could not write
     ("build-finished", button.write),  # the programs, beside the pages
     ("build-finished", downloads.write),  # a page's notebook and script
     ("build-finished", twin.write),  # and its Markdown with outputs

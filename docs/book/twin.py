@@ -83,10 +83,11 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     out, book = Path(app.outdir), app.book
     pages = {page.name: page for page in book.pages()}
-    wanted = {
-        out / (n + END): markdown(p, _shown(book.states.get(n)))
-        for n, p in pages.items()
-    }
+    wanted = {}
+    for name, page in pages.items():
+        with book.blame(name):
+            text = markdown(page, _shown(book.states.get(name)))
+            wanted[out / (name + END)] = text
     wanted[out / INDEX] = index(pages, app.config.root_doc, app.config.project)
     renew(beside_pages(out, (END,)), wanted)
 

@@ -83,8 +83,16 @@ def said(book) -> Outputs:
 
 def kept(docs: Path) -> dict[str, Outputs]:
     """What was kept: JAX's version -> page -> code -> text."""
-    paths = sorted((docs / FOLDER).glob("*.json"))
-    return {path.stem: json.loads(path.read_text("utf-8")) for path in paths}
+    found = {}
+    for path in sorted((docs / FOLDER).glob("*.json")):
+        try:
+            pages = json.loads(path.read_text("utf-8"))
+            found[path.stem] = {page: dict(texts) for page, texts in pages.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            logger.warning(
+                "%s/%s is not what `nox -s outputs` keeps", FOLDER, path.name
+            )
+    return found
 
 
 def differing(now: Outputs, before: Outputs) -> dict[str, int]:

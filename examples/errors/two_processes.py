@@ -34,7 +34,7 @@ sys.stdout.flush()
 """
 
 
-def said(*functions, seconds=120):
+def said(*functions, seconds=600):
     """Return what each of `functions` returned or raised, in the first process.
 
     They are called in order, in both processes, on a mesh of eight devices.

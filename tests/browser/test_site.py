@@ -71,6 +71,21 @@ def test_without_a_script_everything_can_be_read_and_nothing_is_dead(opened, nam
     assert page.locator("article details[open] pre").first.is_visible()
 
 
+def test_a_missing_page_works_at_any_depth(opened, site):
+    page = opened("index.html")
+    policy = page.request.get(page.url).headers["content-security-policy"]
+    # With an address a build writes `<base>`, which the policy has to let be.
+    text = (HTML / "404.html").read_text()
+    text = text.replace("<head>", '<head><base href="/404.html">', 1)
+    headers = {"Content-Type": "text/html", "Content-Security-Policy": policy}
+    page.route("**/gone.html", lambda asked: asked.fulfill(body=text, headers=headers))
+    page.goto(f"{site}/vmap/deep/gone.html")
+    assert page.evaluate("document.baseURI") == f"{site}/404.html"
+    assert page.evaluate("[...document.styleSheets].length") > 2
+    page.get_by_role("link", name="The front page").click()
+    assert page.url == f"{site}/index.html"
+
+
 def test_wide_code_has_a_shadow_where_it_goes_on(opened):
     page = opened(SAMPLE[0], PHONE)
     code = page.locator("article pre").first

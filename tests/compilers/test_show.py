@@ -56,8 +56,22 @@ def test_a_program_that_nobody_compiled_is_named_with_the_remedy(book):
 
 def test_a_program_that_does_not_lower_is_named_with_its_page(book):
     book.write("examples/adds.py", PROGRAM.replace("FACTOR", "nothing"))
-    made(book, **{EIGHT[0].name: FOUND})
+    made(book, **{EIGHT[0].name: FOUND, H100.name: REFUSED})
+    book.write("examples/sums.py", PROGRAM.replace("FACTOR", "4"))
+    kept = (book.root / "examples/adds.compiled.json").read_text()
+    book.write("examples/sums.compiled.json", kept)
+    book.page("p", "1 + 1", prose="```{compiled} adds\n```")
+    book.page("good", "1 + 1", prose="```{compiled} sums\n```")
+    built = book.build()
+    assert built.code != 0
+    assert "p: examples/adds.py does not compile: NameError" in built.said
+    assert "good" in book.record()["pages"] and "p" not in book.record()["pages"]
+
+
+def test_what_is_kept_of_a_program_may_be_damaged(book):
+    book.write("examples/adds.py", PROGRAM.replace("FACTOR", "4"))
+    book.write("examples/adds.compiled.json", "{")
     book.page("p", "1 + 1", prose="```{compiled} adds\n```")
     built = book.build()
     assert built.code != 0
-    assert "what it shows does not compile: NameError" in built.said
+    assert "adds.compiled.json does not say what compilers make of lower" in built.said

@@ -54,12 +54,6 @@ def alone(cut, launcher):
     return alone
 
 
-# ---- what is needed --------------------------------------------------------------
-
-
-# ---- what is changed -------------------------------------------------------------
-
-
 # ---- imports ---------------------------------------------------------------------
 
 
@@ -278,6 +272,7 @@ def test_a_fresh_cell_is_a_program_already_and_nobody_else_sees_it(tmp_path):
     ("source", "says"),
     [
         ("exec('x = 1')", "`exec()` hides which names it uses"),
+        ("vars()['x'] = 1", "`vars()` hides which names it uses"),
         ("globals()['x'] = 1", "`globals()` hides which names it uses"),
         ("await f()", "is not Python: 'await' outside function"),
         ("x = 1\nx = (", "is not Python: '(' was never closed"),

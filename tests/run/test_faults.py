@@ -253,6 +253,7 @@ def test_the_key_knows_the_versions_of_what_is_imported():
     assert "pytest" in names
     assert "numpy" in names
     assert not {"os", "sphinx"} & set(names)
+    assert "orbax" in dict(cache.versions(b"import orbax.checkpoint as ocp"))
 
 
 BUSY = "while True: pass"

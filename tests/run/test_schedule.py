@@ -37,6 +37,10 @@ FAILING = {
         "import sys\nassert True\nprint(sys.prefix)",
         "cell 1: shows .*, which is this machine's own",
     ),
+    "address": (
+        "assert True\nobject()",
+        "cell 1: shows 'at 0x[0-9a-f]+', an address, which is another in every build",
+    ),
     "notpython": ("assert True\nx = = 3", "cell 1: is not Python on line 2: invalid"),
 }
 

@@ -107,6 +107,8 @@ RIGHT = {
     "float32[]\n    return a\nh(pair[1], pair[1], c=pair[1])",
     "loop": "for i in range(3):\n    y = v * i  # float32[4]",
     "reference": "r = jax.new_ref(v)  # Ref{float32[4]}",
+    "one parameter of two": "def h(a, b):  # b: float32[8@data,4]: the batch\n"
+    "    return b\nh({}, x)",
     "no claim": "y = 1  # float32 is the type\nz = 'a  # float32[3]'  # floats[3]",
 }
 
@@ -142,7 +144,17 @@ WRONG = {
     "nothing": ("print(1)  # float32[]", 1, "it is no array but None"),
     "never ran": ("def g(x):\n    return x  # float32[]", 2, "the line never ran"),
     "not taken": ("if x is None:\n    y = x  # float32[]", 2, "the line never ran"),
-    "words without a colon": ("x  # float32[8@data,4] by rows", 1, "comes a colon"),
+    "words without a colon": (
+        "x  # float32[8@data,4] by rows",
+        1,
+        "then comes a colon",
+    ),
+    "inside words": ("y = x  # rows of float32[4]", 1, "begin with it"),
+    "a name": ("y = x  # y: float32[8@data,4]", 1, "only a `def` line"),
+    "no such parameter": (
+        "def g(a):  # b: float32[4]\n    return a\ng(v)",
+        *(1, "without a parameter `b`"),
+    ),
     "own line": ("# float32[8@data,4]\nx", 1, "on a line of its own"),
     "own line inside": ("f(\n    # float32[8]\n    x)", 2, "on a line of its own"),
     "inside": ("f(  # float32[8]\n    x)", 1, "inside a statement"),

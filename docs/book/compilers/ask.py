@@ -25,6 +25,7 @@ from types import ModuleType
 from book.compilers import chips, keep
 from book.compilers.facts import facts
 from book.compilers.keep import EXAMPLES
+from book.run.messages import brief
 
 
 def programs(folder: Path = EXAMPLES) -> dict[str, list[str]]:
@@ -116,7 +117,10 @@ def ask_all(
 
 
 def here(names: list[str]) -> dict[str, dict]:
-    """Return the facts of programs compiled for eight devices that are here."""
+    """Return the facts of programs compiled for eight devices that are here.
+
+    Of one that does not compile, what was raised stands under "refused".
+    """
     import jax
 
     jax.config.update("jax_num_cpu_devices", 8)
@@ -124,9 +128,12 @@ def here(names: list[str]) -> dict[str, dict]:
     mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
     found = {}
     for name in names:
-        module = module_of(name)
-        ways = [way for way in vars(module) if is_way(way)]
-        found[name] = {way: facts(getattr(module, way)(mesh)) for way in ways}
+        try:
+            module = module_of(name)
+            ways = [way for way in vars(module) if is_way(way)]
+            found[name] = {way: facts(getattr(module, way)(mesh)) for way in ways}
+        except Exception as error:
+            found[name] = {"refused": brief(type(error).__name__, str(error))}
     return found
 
 

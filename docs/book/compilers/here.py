@@ -53,21 +53,16 @@ def compile_here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[
             continue
         if key and kept_key(place(book.made, program)) != key:
             stale[program] = key
-    again = sorted({name for program in stale for name in users[program]})
-    try:
-        found = _ask(book, list(stale)) if stale else {}
-    except _Refused as refused:
-        for name in again:
-            book.fail(Problem(name, f"what it shows does not compile: {refused}"))
-        return []
+    found = _ask(book, list(stale)) if stale else {}
     for program, key in stale.items():
+        if refused := found[program].get("refused"):
+            for name in users[program]:
+                said = f"examples/{program}.py does not compile: {refused}"
+                book.fail(Problem(name, said))
+            continue
         kept = json.dumps({"key": key, "found": found[program]})
         write_whole(place(book.made, program), kept)
-    return again
-
-
-class _Refused(Exception):
-    """The last line of what was said when a program did not compile."""
+    return sorted({name for program in stale for name in users[program]})
 
 
 def _users(book) -> dict[str, list[str]]:
@@ -95,7 +90,11 @@ def _key(book, program: str) -> str | None:
 
 
 def _ask(book, programs: list[str]) -> dict[str, dict]:
-    """Compile in a process of its own, on the mesh of eight; raises `_Refused`."""
+    """Compile in a process of its own, on the mesh of eight.
+
+    Of a program that does not compile, the answer is what was "refused"; the last line
+    of what was said is that of all where the process itself ends otherwise.
+    """
     target = book.kernels["mesh-of-eight"].target
     done = subprocess.run(
         [sys.executable, "-m", "book.compilers.ask", "--here", *programs],
@@ -106,5 +105,5 @@ def _ask(book, programs: list[str]) -> dict[str, dict]:
     )
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["nothing was said"]
-        raise _Refused(said[-1])
+        return {program: {"refused": said[-1]} for program in programs}
     return json.loads(done.stdout.strip().splitlines()[-1])

@@ -43,9 +43,9 @@ class Compiled(SphinxDirective):
             now = json.loads(made_here.read_text(encoding="utf-8"))["found"][way]
             known = json.loads(kept.read_text(encoding="utf-8"))
             found = {part: known[part][way] for part in ("tpu", "gpu")}
-        except (OSError, KeyError):
+        except (OSError, ValueError, LookupError, TypeError):
             raise self.error(
-                f"it is not known what the compilers make of {way} of {program}: "
+                f"{kept.name} does not say what compilers make of {way} of {program}: "
                 f"nox -s compile compile_gpu -- {program}"
             ) from None
         hardware = book.kernels["mesh-of-eight"]

@@ -93,10 +93,11 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     for name, state in book.states.items():
         if not state.steps or state.problems:
             continue
-        jax = book.kernels[state.page.kernel].jax
-        made = cells(state.page, state.steps, jax, app.config.html_baseurl)
-        texts = (notebook(made), script(made))
-        wanted |= {out / (name + e): t for e, t in zip(ENDS, texts, strict=True)}
+        with book.blame(name):
+            jax = book.kernels[state.page.kernel].jax
+            made = cells(state.page, state.steps, jax, app.config.html_baseurl)
+            texts = (notebook(made), script(made))
+            wanted |= {out / (name + e): t for e, t in zip(ENDS, texts, strict=True)}
     renew(beside_pages(out, ENDS), wanted)
 
 

@@ -70,6 +70,8 @@ class Prose:
 
     def _listing(self, file: str, pyobject: str | None) -> str:
         path = (self.path.parent / file).resolve()
+        if not path.is_file():
+            return ""  # Sphinx says so
         text = path.read_text(encoding="utf-8").strip()
         if pyobject:
             text = _object(text, pyobject)

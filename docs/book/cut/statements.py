@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,7 @@ from book.pages import Cell
 PAGE = "the page"
 Name = tuple[str, str]  # the page or module, and the name
 _BLIND = {"eval", "exec", "globals", "locals"}  # they use names that nobody can see
+_ALL = re.compile(r"\bvars\(\)")
 
 
 class SliceError(Exception):
@@ -116,7 +118,8 @@ def _split(
                 yield Statement(node, unit, cell, comment, code, last, found, one)
         else:
             found = uses(node, code, last and cell is not None and shows(node))
-            for blind in _BLIND & (found.reads | found.later) if cell else ():
+            every = {"vars"} if _ALL.search(code) else set()
+            for blind in every | _BLIND & (found.reads | found.later) if cell else ():
                 what = f"`{blind}()` hides which names it uses, and no copy would have"
                 raise SliceError(f"{what} them; use them by name", cell)
             yield Statement(node, unit, cell, comment, code, last, found, None)

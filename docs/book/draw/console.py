@@ -45,7 +45,7 @@ class Console:
         return f"````console\n{self!r}\n````"
 
 
-def console(command, *, status=0, only="", arrived=False, seconds=120, folder=None):
+def console(command, *, status=0, only="", arrived=False, seconds=600, folder=None):
     """Run `command`, of which every program is found in examples/ by its name.
 
     status: that it must exit with.  only: a regular expression of the lines to show,

@@ -14,13 +14,13 @@ import json
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from uuid import uuid4
 
 from book.commands import run_by
 from book.imports import NotPython, imported
@@ -29,6 +29,7 @@ from book.targets import Hardware
 
 FORMAT = 3  # raise it when what is stored, or how cells are run, changes
 KEPT = 3  # files a page keeps in each folder, those used last: going back is free
+OTHERWISE = {"orbax": "orbax-checkpoint"}  # imported by another name than installed
 BESIDE_JAX = {"numpy", "ml_dtypes", "scipy", "opt_einsum"}
 
 
@@ -81,7 +82,7 @@ def _imported(page: Page, roots: tuple[Path, ...]) -> set[Path]:
 
 
 def versions(code: bytes) -> list[tuple[str, str]]:
-    """The installed packages that `code` imports by their own names, and JAX's."""
+    """The installed packages that `code` imports, and those that JAX does."""
     lines = re.findall(rb"^\s*(?:from|import)\s+([\w., ]+)", code, re.MULTILINE)
     named = {word.decode() for line in lines for word in re.findall(rb"\w+", line)}
     named -= sys.stdlib_module_names
@@ -92,7 +93,7 @@ def versions(code: bytes) -> list[tuple[str, str]]:
 @cache
 def _version(name: str) -> str | None:
     try:
-        return version(name)
+        return version(OTHERWISE.get(name, name))
     except PackageNotFoundError:
         return None
 
@@ -107,17 +108,18 @@ def renew(known: Iterable[Path], wanted: dict[Path, str]) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write `text`; the file appears whole or not at all.  An OSError names it."""
-    part = None
+    """Write `text`; the file appears whole or not at all.  An OSError names it.
+
+    Whoever may read what the user writes may read it: a web server sends some.
+    """
+    part = path.with_name(f"{uuid4().hex}.part")  # `tempfile` makes it the owner's only
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        part.write_text(text, encoding="utf-8")
         os.replace(part, path)
     except OSError as error:
-        if part:
-            Path(part).unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 

@@ -3,11 +3,12 @@
     x = jnp.ones((8, 4))    # float32[8,4]: eight rows
 
 After an assignment it is the type of the target, after an expression or `return` that
-of the value, on a `def` line those of the parameters.  The text is compared with
-`str(jax.typeof(value))`, also while JAX traces; only strings are kept of a value.
+of the value, on a `def` line those of the parameters, or of one: `# x: float32[4]`.
+The text is compared with `str(jax.typeof(value))`, also while JAX traces; only strings
+are kept of a value.
 
 `claims` reads the comments of a cell, `holding` rewrites a statement; `inside` does so
-in the page's kernel, which gets the text of both (they import the standard library).
+in the page's kernel, which gets both (they import the standard library).
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from dataclasses import dataclass
 
 _NUMBER = r"bool|b?float\d\w*|u?int\d+|complex\d+|key<\w+>|[fsuc]\d+|bf16|pred"
 TYPE = rf"~?(?:Ref\{{)?(?:{_NUMBER})(?:<\w+>)?\[[^\[\]]*\](?:\{{[^{{}}]*\}})*\}}?"
-_BEGINS = re.compile(rf"#\s*(?:{TYPE})")
-_CLAIM = re.compile(rf"#\s*({TYPE}(?:,\s*{TYPE})*)\s*(?::\s.*|:?)")
+_HOLDS = re.compile(rf"(?<!\w){TYPE}")
+_CLAIM = re.compile(rf"#\s*(?:(\w+):\s+)?({TYPE}(?:,\s*{TYPE})*)\s*(?::\s.*|:?)")
+_DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCALARS = (bool, int, float, complex)
 
 
@@ -81,50 +83,59 @@ def _type(value: object) -> str:
 
 def claims(source: str) -> list[Claim]:
     """The claims of a cell, in order; one that nothing verifies is `wrong` at once."""
-    if not _BEGINS.search(source):
+    if not _HOLDS.search(source):
         return []
     statements = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.stmt)]
     found = []
     for line, text, first, last, trails in _comments(source):
-        if not _BEGINS.match(text):
+        if not _HOLDS.search(text):
             continue
         match = _CLAIM.fullmatch(text)
-        claim = Claim(line, tuple(re.findall(TYPE, match[1])) if match else ())
+        claim = Claim(line, tuple(re.findall(TYPE, match[2])) if match else ())
         here = [n for n in statements if first <= n.lineno <= last]
         if not match:
-            claim.wrong = "begins with a type; after it comes a colon, then words"
+            claim.wrong = "has a type and words; begin with it, then comes a colon"
         elif not trails:
             claim.wrong = "is a type on a line of its own; write it behind the code"
         else:
-            _place(claim, here, last)
+            _place(claim, here, last, match[1])
         found.append(claim)
     return found
 
 
-def _place(claim: Claim, here: list[ast.stmt], last: int) -> None:
-    """Find the statement of `claim` among those `here`, on lines that end at `last`."""
-    functions = [
-        n for n in here if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+def _place(claim: Claim, here: list[ast.stmt], last: int, name: str | None) -> None:
+    """Find the statement of `claim`, of the parameter `name` if any, among `here`."""
+    functions = [n for n in here if isinstance(n, _DEFS)]
     statement = max(here, key=lambda n: (n.lineno, n.col_offset))
     claim.at = statement.lineno, statement.col_offset
     if functions and statement is not functions[-1]:
         claim.wrong = "is a type behind a `def` of one line; give its body a line"
     elif functions:
-        arguments = statement.args
-        every = [*arguments.posonlyargs, *arguments.args]
-        every += [a for a in (arguments.vararg, *arguments.kwonlyargs) if a]
-        mine = [a for a in every if a.end_lineno == claim.line]
-        every = [a for a in every if a.arg not in ("self", "cls")]
-        whole = claim.line == last and len(claim.types) == len(every)
-        claim.names = tuple(a.arg for a in (every if whole or not mine else mine))
+        claim.names = _parameters(statement.args, claim, last, name)
         if not claim.names:
-            claim.wrong = "is a type behind a function without parameters"
+            what = f"a parameter `{name}`" if name else "parameters"
+            claim.wrong = f"is a type behind a function without {what}"
+    elif name:
+        claim.wrong = f"names `{name}` before a type, as only a `def` line may"
     elif claim.line != last:
         claim.wrong = "is a type inside a statement; write it behind its last line"
     elif not holding(statement, ast.Constant(0)):
-        claim.wrong = "is a type where no value is: behind an assignment, an "
-        claim.wrong += "expression, `return` or `def` it can be verified"
+        claim.wrong = "is a type where no value is: write it behind an assignment, an "
+        claim.wrong += "expression, `return` or `def`"
+
+
+def _parameters(
+    arguments: ast.arguments, claim: Claim, last: int, name: str | None
+) -> tuple[str, ...]:
+    """The parameters of a function, whose header ends at `last`, that a claim is of."""
+    every = [*arguments.posonlyargs, *arguments.args]
+    every += [a for a in (arguments.vararg, *arguments.kwonlyargs) if a]
+    if name:
+        return tuple(a.arg for a in every if a.arg == name)
+    mine = [a for a in every if a.end_lineno == claim.line]
+    every = [a for a in every if a.arg not in ("self", "cls")]
+    whole = claim.line == last and len(claim.types) == len(every)
+    return tuple(a.arg for a in (every if whole or not mine else mine))
 
 
 def _comments(source: str) -> Iterator[tuple[int, str, int, int, bool]]:
@@ -168,9 +179,8 @@ def holding(node: ast.stmt, number: ast.Constant) -> list[ast.stmt] | None:
     target = node.targets[0] if isinstance(node, ast.Assign) else None
     if isinstance(node, ast.AnnAssign | ast.AugAssign):
         target = node.target
-    if isinstance(target, ast.Name | ast.Tuple | ast.List) and getattr(
-        node, "value", 0
-    ):
+    named = isinstance(target, ast.Name | ast.Tuple | ast.List)
+    if named and getattr(node, "value", None):
         again = _load(target)
         return again and [node, statement(number.value, again)]
     wraps = isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return)

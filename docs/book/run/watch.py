@@ -12,7 +12,7 @@ from nbclient.exceptions import DeadKernelError
 from book.pages import Cell, Page, Problem
 from book.run import types
 
-PATIENCE = 120.0  # seconds for an answer that takes a thousandth of one
+PATIENCE = 300.0  # seconds for an answer that takes a thousandth of one
 KERNEL = "_book_kernel"
 _LOAD = """
 import sys, types

@@ -1,0 +1,78 @@
+"""A page shows what this build verified, and what was verified on other machines."""
+
+import json
+import re
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def built(shared):
+    """A book of two pages with cells, not in the order of their names, and a record."""
+    for name in "before", "after":
+        path = shared.page(name, "assert 1", kernel="mesh-of-eight")
+        path.write_text(
+            path.read_text().replace("book:\n", f"book:\n  short: {name}s\n")
+        )
+    shared.write("docs/verified.md", "# Verified\n\n```{record}\n```\n")
+    summary = "```{record} summary\n```"
+    toctree = "```{toctree}\nbefore\nafter\nverified\n```"
+    shared.write("docs/index.md", f"# Index\n\n{summary}\n\n{toctree}\n")
+    result = shared.build()
+    assert result.code == 0, result.said
+    return shared
+
+
+def tables(book):
+    """The text of the page that shows the record, without marks."""
+    article = book.text("verified").partition('role="main"')[2]
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", article))
+
+
+def test_pages_stand_in_the_order_of_the_contents_by_their_short_titles(built):
+    page = built.text("verified")
+    assert re.findall('<tr[^>]* id="(.*?)"', page) == ["record-before", "record-after"]
+    rows = page.partition('id="record-before"')[2].split('id="record-after"')
+    for row, name in zip(rows, ("before", "after"), strict=True):
+        first = row.partition("</td>")[0]
+        assert f'href="{name}.html"' in first and f">{name}s<" in first
+
+
+def test_what_all_pages_have_in_common_is_said_once(built):
+    day = built.record()["pages"]["after"]["ran"][:10]
+    said = f"Each ran on {day}, in this build, on simulated devices."
+    assert tables(built).count(said) == 1
+    assert tables(built).count("simulated") == 1
+    built.build()
+    assert f"Each ran on {day}, in an earlier one, on" in tables(built)
+
+
+def test_a_page_that_ran_and_one_from_the_cache_say_so_in_their_rows(built):
+    path = built.docs / "after.md"
+    path.write_text(path.read_text().replace("assert 1", "assert 2"))
+    assert built.build().code == 0
+    text = tables(built)
+    assert "Each ran on simulated devices." in text
+    before, after = text.partition("befores")[2].split("afters", 1)
+    assert "in an earlier one" in before and "in this build" in after
+
+
+def test_where_nothing_has_changed_nothing_is_read(built):
+    built.build()
+    assert "0 added, 0 changed, 0 removed" in built.build().said
+
+
+def test_other_machines_are_told_in_a_line(built):
+    other = built.record() | {"device_kind": "Abacus 3000", "target": "gpu"}
+    gone = other["pages"]["after"] | {"devices": "real", "ran": "2020-01-01"}
+    other["pages"] = {"since-removed": gone, "after": other["pages"]["after"]}
+    place = built.write("docs/evidence/records/abacus.json", json.dumps(other))
+    assert built.build().code == 0
+    line = tables(built).partition("abacus")[2]
+    assert "devices of kind Abacus 3000. 2 pages," in line
+    assert "from 2020-01-01 to" in line
+    assert "1 on real devices, 1 on simulated devices" in line
+    place.write_text("{}")
+    failed = built.build()
+    place.unlink()
+    assert failed.code == 1 and "records/abacus.json is no record" in failed.said
