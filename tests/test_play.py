@@ -1,14 +1,8 @@
 """The site on this machine's own devices: a lesson runs through Jupyter's server."""
 
 import asyncio
-import contextlib
 import json
-import os
-import re
 import signal
-import socket
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from uuid import uuid4
@@ -19,12 +13,11 @@ from nbformat import v4
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
-from tests.conftest import REAL
+from tests.played import played
 
 PAGE = (
     "<html><body><div class='runnable' id='cell1'><pre>6 * 7</pre></div></body></html>"
 )
-OPTIONS = ("--no-browser", "--port=0", "--allow-root")
 
 
 @pytest.fixture(scope="module")
@@ -46,37 +39,8 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def server(site):
     """Where the server listens, with its token, and its process."""
-    folders = {f"JUPYTER_{n}_DIR": str(site.parent / n) for n in ("RUNTIME", "CONFIG")}
-    env = os.environ | folders | {"PYTHONPATH": str(REAL / "docs")}
-    command = [sys.executable, "-m", "book.play", str(site), *OPTIONS]
-    process = subprocess.Popen(
-        command,
-        cwd=site.parent,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        said = []
-        for line in process.stdout:
-            said.append(line)
-            if found := re.search(r"(http://127.0.0.1:\d+)/\S*token=(\w+)", line):
-                break
-        assert found, "".join(said)
-        listening(process, int(found[1].rpartition(":")[2]))
-        yield (*found.groups(), process)
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def listening(process, port):
-    """Wait until the server listens, which is a moment after it has said so."""
-    while process.poll() is None:
-        with contextlib.suppress(ConnectionRefusedError):
-            socket.create_connection(("127.0.0.1", port)).close()
-            return
+    with played(site) as server:
+        yield server
 
 
 def get(url):

@@ -23,12 +23,12 @@ async function write(text) {
 
 // The programs of this page, loaded once, at the first click; from a folder as well.
 let loading;
-function programs() {
+function loaded() {
   loading ??= new Promise((done, failed) => {
     const script = document.createElement("script");
     const root = document.documentElement.dataset.content_root;
     script.src = `${root}_static/programs/${DOCUMENTATION_OPTIONS.pagename}.js`;
-    script.onload = () => done(window.programs);
+    script.onload = () => done(window.programs); // whose name nothing here may have
     script.onerror = failed;
     document.head.append(script);
   });
@@ -70,9 +70,12 @@ for (const highlighted of blocks) {
   const shown = () => code.textContent.trimEnd() + "\n";
   bar.append(button("Copy", name, "Copy the code as it is shown", shown));
   if (runnable) {
-    const text = async () => (await programs())[runnable];
-    const title = "Copy it as a program with everything it needs; it was run alone";
-    bar.append(button("Copy runnable", name, title, text));
+    const text = async () => (await loaded())[runnable];
+    bar.append(
+      block.closest(".silent")
+        ? button("Copy with imports", name, "Copy it with everything it needs", text)
+        : button("Copy runnable", name, "Copy a program that runs alone, as it did here", text),
+    );
   }
   block.append(bar);
 }
@@ -114,6 +117,10 @@ for (const [release, folder] of place ? versions.all : []) {
   link.textContent = `JAX ${release}`;
   place.append(" · with ", link);
 }
+
+// Sphinx marks a word that was searched for in the title of a figure, too, and asks where
+// that lies.
+SVGElement.prototype.getBBox ??= () => new DOMRect();
 
 // The whole book in one file, where the site has it.
 if (versions.archive) {

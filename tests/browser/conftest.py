@@ -2,20 +2,24 @@
 
 import functools
 import os
-import shutil
 import threading
+from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Error, sync_playwright
 
 from book import publish
 
 ROOT = Path(__file__).parents[2]
 HTML = ROOT / "docs" / "_build" / "html"
-SHOTS = ROOT / "docs" / "_build" / "screenshots"
-NAMES = "chromium", "chromium-browser", "google-chrome", "chrome"
 DESKTOP, PHONE = (1280, 900), (360, 740)
+NONE = (
+    "No Chromium starts: install the system's, as with `apt install chromium`, or say "
+    "CHROMIUM=/its/path, or let Playwright download its own, with "
+    "`python -m playwright install --with-deps chromium`."
+)
 
 
 def pages():
@@ -24,11 +28,33 @@ def pages():
     return sorted(name for name in found if name != "genindex.html")
 
 
+@contextmanager
+def launched():
+    """The Chromium that `CHROMIUM` names, or else Playwright's."""
+    path = os.environ.get("CHROMIUM") or None
+    options = ["--no-sandbox"] * (os.getuid() == 0)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=options)
+        yield browser
+        browser.close()
+
+
+def pytest_configure(config):
+    """Without a site, or a browser to open it, there is nothing that could pass."""
+    if hasattr(config, "workerinput"):
+        return  # where the session started, they have been found
+    if not (HTML / "index.html").is_file():
+        raise pytest.UsageError("There is no built site: `python -m nox -s docs`.")
+    try:
+        with launched():
+            pass
+    except Error as error:
+        raise pytest.UsageError(f"{NONE} ({str(error).splitlines()[0]})") from None
+
+
 @pytest.fixture(scope="session")
 def site():
     """The address of the built site, served under its content security policy."""
-    if not (HTML / "index.html").is_file():
-        pytest.skip("there is no built site: nox -s docs")
     name, _, value = publish.policy(HTML).partition(": ")
 
     class Handler(SimpleHTTPRequestHandler):
@@ -50,19 +76,9 @@ def site():
 
 @pytest.fixture(scope="session")
 def chromium():
-    """The Chromium of this machine, or one that Playwright has installed."""
-    api = pytest.importorskip("playwright.sync_api", reason="nox -s browser has it")
-    known = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES)]
-    found = next(filter(None, known), None)
-    with api.sync_playwright() as playwright:
-        try:
-            browser = playwright.chromium.launch(
-                executable_path=found, args=["--no-sandbox"] * (os.getuid() == 0)
-            )
-        except api.Error as error:
-            pytest.skip(f"no Chromium: {str(error).splitlines()[0]}")
+    """One browser for all pages."""
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -77,6 +93,8 @@ def opened(chromium, site):
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
+        url = name if ":" in name else f"{site}/{name}"
+        ours = "/".join(url.split("/")[:3]), "data:", "blob:", "file:"
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(
             "console",
@@ -85,11 +103,10 @@ def opened(chromium, site):
         page.on(
             "request",
             lambda asked: (
-                asked.url.startswith((site, "data:", "blob:", "file:"))
-                or complaints.append(f"asks for {asked.url}")
+                asked.url.startswith(ours) or complaints.append(f"asks for {asked.url}")
             ),
         )
-        page.goto(name if ":" in name else f"{site}/{name}")
+        page.goto(url)
         return page
 
     yield open_

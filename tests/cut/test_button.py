@@ -3,6 +3,10 @@
 import json
 import re
 
+import pytest
+
+from book.cut.button import prints
+
 
 def carried(book, page):
     """The programs that the copy buttons of a page load: which -> text."""
@@ -38,6 +42,31 @@ def test_the_programs_that_are_written_are_those_that_the_page_loads(book):
     assert "import" not in program
     assert "TWO = 2" in program
     exec(compile(program, "cell3", "exec"), {})
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("x = 1\nprint(x)\n", True),
+        ("import jax\n\nfor x in 1, 2:\n    jax.debug.print('{}', x)\n", True),
+        ("def main():\n    print(1)\n\n\nmain()\n", True),
+        ("def main():\n    print(1)\n", False),
+        ("x = 1\n", False),
+        ("footprint = 1\n", False),
+    ],
+)
+def test_a_program_that_prints_is_told_from_one_that_does_not(program, said):
+    assert prints(program) == said
+
+
+def test_a_definition_is_copied_to_be_used(book):
+    book.page(
+        "used", "def double(x):\n    return 2 * x", "assert double(2) == 4\ndouble(3)"
+    )
+    built = book.build()
+    assert built.code == 0, built.said
+    named = re.findall(r'class="([^"]*runnable[^"]*)" id="(\w+)"', book.text("used"))
+    assert [which for classes, which in named if "silent" in classes] == ["cell1"]
 
 
 def test_what_cannot_be_cut_names_page_and_cell(book):

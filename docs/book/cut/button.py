@@ -1,6 +1,8 @@
 """Every cell and every listing can be copied as a program that runs alone.
 
 `build` cuts the programs and the test session runs each of them in an empty folder.
+One that would run and print nothing, as a definition does, is copied to be used, and
+its button says so.
 Here the code on a page gets the name of its program, as an id, and the programs of a
 page go into a script of their own, which `book.js` loads at the first click: a classic
 script, because a page opened from a folder may load nothing else.
@@ -8,17 +10,19 @@ script, because a page opened from a folder may load nothing else.
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from book.cut.words import DEFS
 from book.run.cache import renew
 
 
 def name(app: Sphinx, doctree: nodes.document) -> None:
-    """Give code that has a program the program's name, and the class `runnable`."""
+    """Give code that has a program its name, and classes: `runnable`, `silent`."""
     state = app.book.state(app.env.docname)
     programs = state.programs
     blocks = {}
@@ -40,6 +44,16 @@ def name(app: Sphinx, doctree: nodes.document) -> None:
         if which in programs:
             block["ids"].append(which)
             block["classes"].append("runnable")
+            if not prints(programs[which]):
+                block["classes"].append("silent")
+
+
+def prints(program: str) -> bool:
+    """Whether one sees something who runs `program`: it prints, and not in vain."""
+    body = ast.parse(program).body
+    calls = (n for one in body for n in ast.walk(one) if isinstance(n, ast.Call))
+    said = any(ast.unparse(call.func).split(".")[-1] == "print" for call in calls)
+    return said and not isinstance(body[-1], DEFS)
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:

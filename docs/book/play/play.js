@@ -2,9 +2,8 @@
 
 {
   const found = JSON.parse(document.currentScript.dataset.devices);
-  const status = document.createElement("p");
-  status.className = "sr-only";
-  status.setAttribute("role", "status");
+  const element = (name, its) => Object.assign(document.createElement(name), its);
+  const status = element("p", { className: "sr-only", role: "status" });
   document.body.append(status);
 
   async function ask(path, method = "GET", body = undefined) {
@@ -23,9 +22,8 @@
   class Kernel {
     static async start() {
       const made = new Kernel();
-      made.id = (await ask("", "POST", JSON.stringify({ name: "python3" }))).id;
-      made.session = crypto.randomUUID();
-      made.asked = new Map();
+      const { id } = await ask("", "POST", JSON.stringify({ name: "python3" }));
+      Object.assign(made, { id, session: crypto.randomUUID(), asked: new Map() });
       const at = `${location.host}/api/kernels/${made.id}/channels?session_id=${made.session}`;
       made.socket = new WebSocket(`ws://${at}`);
       made.socket.onmessage = (event) => made.hear(JSON.parse(event.data));
@@ -42,8 +40,7 @@
       const id = crypto.randomUUID();
       const header = { msg_id: id, msg_type: "execute_request", session: this.session };
       Object.assign(header, { username: "", version: "5.3", date: new Date().toISOString() });
-      const content = { code, silent: false, store_history: true, allow_stdin: false };
-      Object.assign(content, { user_expressions: {}, stop_on_error: false });
+      const content = { code, silent: false, store_history: true, allow_stdin: false, stop_on_error: false };
       const message = { header, parent_header: {}, metadata: {}, content, channel: "shell" };
       return new Promise((done, fail) => {
         this.asked.set(id, { show, done, fail, failed: false });
@@ -66,13 +63,12 @@
 
   // What a message shows, below a cell.
   function shown(type, content) {
-    const made = document.createElement(content.data?.["image/png"] ? "img" : "pre");
+    const made = element(content.data?.["image/png"] ? "img" : "pre");
     const data = content.data ?? {};
     if (type === "stream") made.textContent = plain(content.text);
     else if (type === "error") {
-      const trace = document.createElement("details");
-      trace.append(Object.assign(document.createElement("summary"), { textContent: "Traceback" }));
-      trace.append(plain(content.traceback.join("\n")));
+      const trace = element("details");
+      trace.append(element("summary", { textContent: "Traceback" }), plain(content.traceback.join("\n")));
       made.append(`${content.ename}: ${content.evalue}`, trace);
       made.className = "failed";
     } else if (made.tagName === "IMG") {
@@ -81,6 +77,15 @@
     } else if (data["text/plain"]) made.textContent = plain(data["text/plain"]);
     else return null;
     return made;
+  }
+
+  // What an exercise knows of a mistake of which `check` says this.
+  function known(block, said) {
+    const same = (text) => text.replace(/^check says: | …$|\s+/g, " ").trim();
+    return [...document.querySelectorAll(`#${block.id} ~ .mistakes .says`)]
+      .filter((one) => same(said).startsWith(same(one.textContent)))
+      .map((one) => `A known mistake: ${one.previousElementSibling.textContent}`)
+      .map((textContent) => element("p", { textContent }));
   }
 
   // The lessons of the page; above the first runs what its notebook begins with.
@@ -92,15 +97,11 @@
       Object.assign(this, { block, above, raises, ran: null });
       this.code = block.querySelector(".cell_input pre, pre");
       this.name = block.id.replace(/\d/, " $&");
-      this.code.contentEditable = "plaintext-only";
-      this.code.spellcheck = false;
-      this.code.setAttribute("role", "textbox");
-      this.code.setAttribute("aria-multiline", "true");
-      this.code.setAttribute("aria-label", `${this.name}; Shift+Enter runs it`);
+      const spoken = { role: "textbox", ariaMultiLine: "true", ariaLabel: `${this.name}; Shift+Enter runs it` };
+      Object.assign(this.code, { contentEditable: "plaintext-only", spellcheck: false, ...spoken });
       this.code.addEventListener("keydown", (event) => this.key(event));
-      this.button = document.createElement("button");
-      this.button.type = "button";
-      this.button.title = "Run it, and first what it needs above; Shift+Enter";
+      const title = "Run it, and first what it needs above; Shift+Enter";
+      this.button = element("button", { type: "button", title });
       this.button.addEventListener("click", () => (this.busy ? this.stop() : run(this)));
       this.label("Run");
       block.querySelector(".copy-bar").prepend(this.button);
@@ -134,10 +135,12 @@
     // Run it, and say whether the lessons below may go on.
     async execute() {
       this.block.querySelectorAll(".cell_output, .told").forEach((old) => old.remove());
-      const out = document.createElement("div");
-      out.className = "cell_output docutils container told";
+      const out = element("div", { className: "cell_output docutils container told" });
       this.block.append(out);
-      const show = (type, content) => out.append(shown(type, content) ?? "");
+      const show = (type, content) => {
+        out.append(shown(type, content) ?? "");
+        if (type === "error") out.append(...known(this.block, content.evalue));
+      };
       this.busy = true;
       this.label("Stop");
       try {
@@ -177,9 +180,9 @@
   }
 
   // On eight devices of its own, a machine simulates none.
+  const simulated = /^jax\.config\.update\("jax_(platforms|num_cpu_devices)".*$/gm;
   const real = found.platform !== "cpu" && found.count >= 8;
-  const own = (code) =>
-    real ? code.replace(/^jax\.config\.update\("jax_(platforms|num_cpu_devices)".*$/gm, "") : code;
+  const own = (code) => (real ? code.replace(simulated, "") : code);
 
   fetch(location.pathname.replace(/\.html$/, ".ipynb"))
     .then((answer) => answer.json())
