@@ -116,7 +116,8 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check", *session.posargs)
     session.run("actionlint")  # with shellcheck, of each step's commands
-    session.run("shellcheck", ".ci/run", *map(str, LAUNCH.glob("*.s[bh]*")))
+    scripts = LAUNCH.parent.rglob("*.s[bh]*")
+    session.run("shellcheck", ".ci/run", *map(str, scripts))
     for schema, files in SCHEMAS.items():
         session.run("check-jsonschema", *schema.split(), *map(str, files))
 

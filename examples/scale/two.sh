@@ -1,3 +1,4 @@
+#!/bin/sh
 # Two processes on this machine, each with four simulated devices: sh two.sh
 export JAX_PLATFORMS=cpu JAX_NUM_CPU_DEVICES=4
 export JAX_COORDINATOR_ADDRESS=localhost:$((20000 + $$ % 10000))  # a free port
