@@ -15,6 +15,7 @@ from pathlib import Path
 
 from book.pages import Cell, Page
 from tests import house
+from tests.chosen import what_a_compiler_chose_is_guarded
 
 CELL, COLUMNS, CONCEPT_LESSONS, ENTRY_LESSONS = 15, 80, 12, 2
 CONCEPT_WORDS, WORDS_BEFORE_CODE, SHORT_PROGRAM, LONG_PROGRAM = 900, 150, 40, 80
@@ -255,6 +256,7 @@ RULES = (
     links_and_tables_can_be_read_aloud,
     a_note_is_referred_to_once,
     it_answers_questions,
+    what_a_compiler_chose_is_guarded,
 )
 
 
