@@ -44,7 +44,9 @@ class Recorded(SphinxDirective):
         )
         for title, names, text in tables(record, book.pages(), self.config.root_doc):
             made = self.parse_text_to_nodes(f"{title}\n\n{text}")
-            body = next(node for one in made for node in one.findall(nodes.tbody))
+            table = next(node for one in made for node in one.findall(nodes.table))
+            table["classes"].append("recorded")
+            [body] = table.findall(nodes.tbody)
             for name, row in zip(names, body.findall(nodes.row), strict=True):
                 row["ids"].append(address(name))
             found += made
@@ -160,7 +162,7 @@ def _differ(record: dict) -> dict[str, set[str]]:
 
 def _said(page: dict) -> dict[str, str]:
     """When and where a page ran, in words for a sentence and for a table."""
-    when = "in this build" if page["executed"] else "in an earlier one"
+    when = "in this build" if page["executed"] else "in an earlier build"
     return {
         "ran": f"on {page['ran'][:10]}, {when}",
         "devices": f"on {page['devices']} devices",
