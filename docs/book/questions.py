@@ -1,7 +1,7 @@
 """`{questions} vmap`: what readers ask of the pages of a folder, each a link.
 
 A question stands in the front matter of the page that answers it (`answers:`), in other
-words than the page's own; collected, these words are found by the search.
+words than the page's own.  The search finds that page by them, not this list.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class Questions(SphinxDirective):
         if not here:
             raise self.error(f"no page in {folder}/ has `answers`")
         text = "".join(map(listed, here))
-        return self.parse_text_to_nodes(text, offset=self.content_offset)
+        read = self.parse_text_to_nodes(text, offset=self.content_offset)
+        return [nodes.container("", *read, classes=["no-search"])]
 
 
 def in_order(pages: list[Page]) -> list[Page]:
