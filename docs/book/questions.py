@@ -1,7 +1,7 @@
 """`{questions} vmap`: what readers ask of the pages of a folder, each a link.
 
 A question stands in the front matter of the page that answers it (`answers:`), in other
-words than the page's own; collected, these words are found by the search.
+words than the page's own.  The search finds that page by them, not this list.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class Questions(SphinxDirective):
         text = text_of(self.app.book.pages(), folder)
         if not text:
             raise self.error(f"no page in {folder}/ has `answers`")
-        return self.parse_text_to_nodes(text, offset=self.content_offset)
+        read = self.parse_text_to_nodes(text, offset=self.content_offset)
+        return [nodes.container("", *read, classes=["no-search"])]
 
 
 def text_of(pages: list[Page], folder: str) -> str:
