@@ -88,6 +88,16 @@ def test_the_files_that_steer_the_house_are_short(name, limit):
     assert not found, found[0]
 
 
+TRAINING = sorted(path.name for path in (ROOT / "examples" / "train").glob("*.py"))
+
+
+@pytest.mark.parametrize("name", TRAINING)
+def test_a_program_that_trains_is_read_in_one_go(name):
+    text = (ROOT / "examples" / "train" / name).read_text(encoding="utf-8")
+    found = house.at_most(text, f"examples/train/{name}", 121)
+    assert not found, found[0]
+
+
 def test_no_file_names_a_machine_or_a_package_index():
     private = [s for s in local_strings(ROOT, ROOT / "docs") if "/" in s]
     found = []

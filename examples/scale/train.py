@@ -6,7 +6,7 @@ Run it: `python -m examples.scale.launch 2 -m examples.scale.train`
 import jax
 
 from examples.train.data_parallel import retrain
-from examples.train.transformer import train_step
+from examples.train.one_device import train_step
 
 
 def main():

@@ -12,8 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jax import P, lax
-from jax.sharding import NamedSharding
+from jax import NamedSharding, P, lax
+
+from examples.train.progress import plot
 
 MODELS, ROUNDS, STEPS = 64, 3, 60
 
@@ -45,7 +46,7 @@ def start(key, rate):
 
 
 def train(model, rate, x, y):
-    """Train one model, `(params, state)`, for STEPS; return it and its last loss."""
+    """Train one model, `(params, state)`, for STEPS; return it and its losses."""
 
     def step(model, _):
         params, state = model
@@ -53,8 +54,7 @@ def train(model, rate, x, y):
         updates, state = optax.adam(rate).update(grads, state)
         return (optax.apply_updates(params, updates), state), value
 
-    model, losses = lax.scan(step, model, length=STEPS)
-    return model, losses[-1]
+    return lax.scan(step, model, length=STEPS)
 
 
 @jax.jit
@@ -90,14 +90,14 @@ def lower(mesh):
 
 
 def main():
-    """Print the losses of each round, and the best rate.
+    """Print the best loss of each round; return the lowest of each step.
 
-    >>> main()  # doctest: +ELLIPSIS
+    >>> losses = main()  # doctest: +ELLIPSIS
     64 models: best loss 0.0..., with rate 0...
     32 models: best loss 0.0..., with rate 0...
     16 models: best loss 0.0..., with rate 0...
     """
-    mesh = jax.make_mesh((jax.device_count(),), ("model",))
+    lowest, mesh = [], jax.make_mesh((jax.device_count(),), ("model",))
     sharded = NamedSharding(mesh, P("model"))
     x, y = jax.device_put(data(jax.random.key(0)), NamedSharding(mesh, P()))
     keys = jax.random.split(jax.random.key(1), MODELS)
@@ -106,14 +106,15 @@ def main():
     models = jax.device_put(jax.jit(jax.vmap(start))(keys, rates), sharded)
     for number in range(ROUNDS):
         models, losses = train_all(models, rates, x, y)
-        order = np.argsort(np.asarray(losses))
-        best, rate = np.asarray(losses)[order[0]], np.asarray(rates)[order[0]]
-        print(f"{len(order)} models: best loss {best:.4f}, with rate {rate:.3f}")
+        lowest += np.nanmin(losses, axis=0).tolist()
+        order = np.argsort(np.asarray(losses)[:, -1])
+        rate = np.asarray(rates)[order[0]]
+        print(f"{len(order)} models: best loss {lowest[-1]:.4f}, with rate {rate:.3f}")
         if number + 1 < ROUNDS:
-            better = order[: len(order) // 2]
-            models, rates = choose(models, rates, better, sharded)
+            models, rates = choose(models, rates, order[: len(order) // 2], sharded)
+    return lowest
 
 
 if __name__ == "__main__":
     jax.config.update("jax_num_cpu_devices", 8)
-    main()
+    plot(main())

@@ -11,8 +11,9 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import optax
-from jax import P, lax
-from jax.sharding import NamedSharding
+from jax import NamedSharding, P, lax
+
+from examples.train.progress import plot, show
 
 EXPERTS, WIDE, HIDDEN, TOKENS, FACTOR = 16, 16, 32, 512, 2
 
@@ -42,12 +43,8 @@ def layer_on(mesh):
     """Return the layer for tokens and experts that are sharded over `mesh`."""
     (name,) = mesh.axis_names
     specs = {"router": P(), "w1": P(name), "w2": P(name)}
-    mapped = jax.shard_map(
-        partial(mixture, name=name),
-        mesh=mesh,
-        in_specs=(specs, P(name)),
-        out_specs=(P(name), P(), P()),
-    )
+    body, ends = partial(mixture, name=name), (P(name), P(), P())
+    mapped = jax.shard_map(body, mesh=mesh, in_specs=(specs, P(name)), out_specs=ends)
     return jax.jit(mapped), jax.tree.map(partial(NamedSharding, mesh), specs)
 
 
@@ -77,29 +74,18 @@ def lower(mesh):
     experts, wide, hidden = max(EXPERTS, mesh.size), 1024, 4096
     w1, w2 = (experts, wide, hidden), (experts, hidden, wide)
     shapes = {"router": (wide, experts), "w1": w1, "w2": w2}
-
-    def struct(shape, sharding):
-        return jax.ShapeDtypeStruct(shape, jnp.bfloat16, sharding=sharding)
-
-    params = {name: struct(shapes[name], shardings[name]) for name in shapes}
-    return layer.lower(params, struct((2048 * mesh.size, wide), shardings["w1"]))
+    on = partial(jax.ShapeDtypeStruct, dtype=jnp.bfloat16)
+    params = {name: on(shapes[name], sharding=shardings[name]) for name in shapes}
+    return layer.lower(params, on((2048 * mesh.size, wide), sharding=shardings["w1"]))
 
 
-def main():
-    """Print the error and the tokens that were dropped as training goes on.
-
-    >>> main()
-    step   1: error 1.48, 8% dropped
-    step  10: error 0.44, 5% dropped
-    step  20: error 0.19, 2% dropped
-    step  30: error 0.14, 2% dropped
-    step  40: error 0.13, 3% dropped
-    """
-    mesh = jax.make_mesh((jax.device_count(),), ("expert",))
+def train(mesh, steps=41):
+    """Yield the error of each step, and how many tokens were dropped."""
     layer, shardings = layer_on(mesh)
     params = jax.device_put(init(jax.random.key(0)), shardings)
     x, target = jax.device_put(data(jax.random.key(1)), shardings["w1"])
     optimizer = optax.adam(0.01)
+    state = optimizer.init(params)
 
     @jax.jit
     def step(params, state):
@@ -112,13 +98,23 @@ def main():
         updates, state = optimizer.update(grads, state)
         return optax.apply_updates(params, updates), state, error, dropped
 
-    state = optimizer.init(params)
-    for number in range(1, 41):
+    for _ in range(steps):
         params, state, error, dropped = step(params, state)
-        if number % 10 == 0 or number == 1:
-            print(f"step {number:3}: error {error:.2f}, {dropped / TOKENS:.0%} dropped")
+        yield error, dropped
+
+
+def main():
+    """Train on all devices, whose number decides what is dropped; return the losses.
+
+    >>> losses = main()  # doctest: +ELLIPSIS
+    step  0: loss 1..., ...% dropped
+    step 20: loss 0..., ...% dropped
+    step 40: loss 0.1..., ...% dropped
+    """
+    mesh = jax.make_mesh((jax.device_count(),), ("expert",))
+    return show(train(mesh), 20, lambda dropped: f", {dropped / TOKENS:.0%} dropped")
 
 
 if __name__ == "__main__":
     jax.config.update("jax_num_cpu_devices", 8)
-    main()
+    plot(main())
