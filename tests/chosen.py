@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 from book.pages import Page
 from tests import house
 
 ASKS = frozenset(("sends", "memory_analysis", "cost_analysis"))
 PLATFORM = "default_backend"
+ROOT = Path(__file__).parents[1]
 NOTHING = ("[]", "set()")
 SAYS = (
     "`{}` asserts for every hardware what a compiler chose; "
@@ -56,8 +58,11 @@ class Told:
         """Learn from all `nodes` which functions ask a compiler."""
         self.asking, self.programs, self.names = set(ASKS), set(), set()
         for node in nodes:
-            if isinstance(node, ast.FunctionDef) and self.asks(node):
-                self.asking.add(node.name)
+            if isinstance(node, ast.ImportFrom):
+                self.asking |= _asking_of(node)
+        functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+        for _ in range(2):  # one may call another that stands below it
+            self.asking |= {one.name for one in functions if self.asks(one)}
 
     def bind(self, targets: list[ast.expr], value: ast.expr) -> None:
         """Follow a value to the names that it gets."""
@@ -94,6 +99,15 @@ class Told:
                 return False
         bare = isinstance(test, ast.Call) and _called(test) in self.asking
         return self.asks(test) and not (bare or isinstance(test, ast.Name))
+
+
+def _asking_of(node: ast.ImportFrom) -> set[str]:
+    """Return the names of what is imported from a program and asks a compiler."""
+    path = ROOT.joinpath(*(node.module or "").split(".")).with_suffix(".py")
+    if not (node.module or "").startswith("examples.") or not path.is_file():
+        return set()
+    theirs = Told([*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]).asking
+    return {name.asname or name.name for name in node.names if name.name in theirs}
 
 
 def _open(body: list[ast.stmt], guards: set[str]) -> Iterator[ast.stmt]:

@@ -84,6 +84,20 @@ def lower(mesh):
     return to_columns(mesh).lower(x)
 
 
+def lower_in_pairs(mesh):
+    """Lower an exchange between pairs of devices, with 64 KiB on each device."""
+    axes = ("rows", "inner")
+    grid = Mesh(mesh.devices.reshape(-1, 2), axes, axis_types=(AxisType.Explicit,) * 2)
+    split = NamedSharding(grid, P(axes))
+    x = jax.ShapeDtypeStruct((128 * mesh.size, 128), jnp.float32, sharding=split)
+
+    def body(block):
+        return lax.all_to_all(block, "inner", split_axis=1, concat_axis=1, tiled=True)
+
+    specs = {"in_specs": P(axes), "out_specs": P(axes)}
+    return jax.jit(jax.shard_map(body, mesh=grid, **specs)).lower(x)
+
+
 def lower_by_heads(mesh):
     """Lower `by_heads` on a mesh of any size, in groups of eight devices.
 

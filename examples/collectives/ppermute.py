@@ -91,10 +91,10 @@ def _lower(mesh, body, rows):
     return jax.jit(jax.shard_map(body, mesh=mesh, in_specs=one, out_specs=one)).lower(x)
 
 
-def _groups_of_eight(mesh):
-    """Return the devices of `mesh` as groups, "rows", of eight, "inner"."""
+def _groups_of(n, mesh):
+    """Return the devices of `mesh` as groups, "rows", of `n`, "inner"."""
     return Mesh(
-        mesh.devices.reshape(-1, 8),
+        mesh.devices.reshape(-1, n),
         ("rows", "inner"),
         axis_types=(AxisType.Explicit,) * 2,
     )
@@ -107,17 +107,24 @@ def lower(mesh):
     )
 
 
+def lower_in_pairs(mesh):
+    """Lower a swap between pairs of devices, with 64 KiB on each device."""
+    return _lower(
+        _groups_of(2, mesh), lambda block: lax.ppermute(block, "inner", ring(2)), 128
+    )
+
+
 def lower_ring_all_gather(mesh):
     """Lower rings of eight devices that gather what each holds, 4 MiB."""
     return _lower(
-        _groups_of_eight(mesh), lambda block: ring_all_gather(block, "inner"), 8192
+        _groups_of(8, mesh), lambda block: ring_all_gather(block, "inner"), 8192
     )
 
 
 def lower_ring_psum_scatter(mesh):
     """Lower rings of eight devices that add what each holds, 4 MiB, and keep parts."""
     return _lower(
-        _groups_of_eight(mesh), lambda block: ring_psum_scatter(block, "inner"), 8192
+        _groups_of(8, mesh), lambda block: ring_psum_scatter(block, "inner"), 8192
     )
 
 

@@ -75,18 +75,6 @@ def _summary(samples):
     return Timing(low, median, high, len(samples))
 
 
-def steady(timings, factor=2):
-    """Return whether no `high` is more than `factor` times its `low`; say so if not.
-
-    Then the machine was busy with something else, and nothing should be concluded:
-    `assert timings["slow"].median > 3 * timings["fast"].median or not steady(timings)`.
-    """
-    calm = all(timing.high <= factor * timing.low for timing in timings.values())
-    if not calm:
-        print("the rounds scatter: other work kept the machine busy")
-    return calm
-
-
 def timing_text(timing):
     """Return a median, and half of what lies between `low` and `high`, as text.
 

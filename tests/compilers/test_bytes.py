@@ -5,6 +5,7 @@ know nothing of the code that wrote them.
 """
 
 import json
+from collections import Counter
 
 import jax
 import jax.numpy as jnp
@@ -61,14 +62,62 @@ EXPECTED = {
         scattered(chip) + one("all-gather", MIB // 2)
     ),
     ("all_to_all", "lower"): one("all-to-all", 4 * MIB),
+    ("all_to_all", "lower_in_pairs"): one("all-to-all", 128 * 128 * 4, "4 x 2"),
     ("all_to_all", "lower_by_heads"): turned,
     ("ppermute", "lower"): one("collective-permute", 4 * MIB, "8 pairs"),
+    ("ppermute", "lower_in_pairs"): one("collective-permute", 128 * 128 * 4, "8 pairs"),
     ("ppermute", "lower_ring_all_gather"): one(
         "collective-permute", 4 * MIB, "8 pairs", 7
     ),
     ("ppermute", "lower_ring_psum_scatter"): one(
         "collective-permute", MIB // 2, "8 pairs", 7
     ),
+}
+
+
+def of_float(chip):
+    """Bytes of a number that goes into a product: TPUs send it in bfloat16."""
+    return 4 if chip == "h100:1x1x8" else 2
+
+
+# Bytes that a device puts in, in all, however the compiler joins or splits collectives.
+ALL, PAIRS, FOURS = "1 x 8", "4 x 2", "2 x 4"
+TOTALS = {
+    ("patterns/ring_matmul", "lower"): {
+        ("collective-permute", "8 pairs"): 7 * 512 * 4096 * 2
+    },
+    ("patterns/ring_matmul", "lower_gathered"): {("all-gather", ALL): 512 * 4096 * 2},
+    ("shard_map/from_one_device", "lower"): {("all-reduce", PAIRS): 1024 * 1024 * 4},
+    ("shard_map/from_one_device", "lower_rows"): {},
+    ("shard_map/hybrid", "lower"): {  # the hidden layer, and two gradients
+        ("all-reduce", PAIRS): 64 * 1024 * 4,
+        ("all-reduce", FOURS): 2 * 1024 * 4096 * 4,
+    },
+    ("shard_map/hybrid", "lower_in_bytes"): {
+        ("all-reduce", PAIRS): 64 * 1024 * 4,
+        ("all-reduce", FOURS): 2 * 1024 * 4096,
+    },
+    ("shard_map/matmul_four_cases", "lower"): lambda chip: {
+        ("all-gather", ALL): 512 * 4096 * of_float(chip)
+    },
+    ("shard_map/matmul_four_cases", "lower_case_1"): {},
+    ("shard_map/matmul_four_cases", "lower_case_3"): {
+        ("all-reduce", ALL): 4096 * 4096 * 4
+    },
+    ("shard_map/split_inner", "lower"): {("all-reduce", ALL): 4096 * 1024 * 4},
+    ("mesh/compiler_partitions", "lower"): lambda chip: {
+        ("all-gather", ALL): 2 * 1024 * 128 * of_float(chip)
+    },
+    ("train/experts", "lower"): {  # there and back; what is dropped and balanced
+        ("all-to-all", ALL): 2 * 16 * 256 * 1024 * 2,
+        ("all-reduce", ALL): 4 + 16 * 2 + 16 * 4,
+    },
+    ("train/halo_exchange", "lower"): {("collective-permute", "7 pairs"): 2 * 4096 * 4},
+    ("train/monte_carlo", "lower"): {("all-reduce", ALL): 2 * 4},
+    ("train/ring_attention", "lower"): {  # keys and values
+        ("collective-permute", "8 pairs"): 2 * 2048 * 8 * 128 * 2
+    },
+    ("train/tensor_parallel", "lower"): {("all-reduce", ALL): 8 * 8 * 16 * 64 * 4},
 }
 
 
@@ -112,6 +161,20 @@ def test_every_chip_sends_what_the_collective_asks_for(name):
         assert sorted(found, key=str) == sorted(expected, key=str), (way, chip)
         seen.add((name, way))
     assert seen == {pair for pair in EXPECTED if pair[0] == name}
+
+
+@pytest.mark.parametrize(("name", "way"), TOTALS)
+def test_every_chip_sends_what_the_shapes_of_a_program_say(name, way):
+    found = {}
+    for one_way, chip, said in records(name):
+        if one_way == way and said["devices"] == 8:
+            total = found[chip] = Counter()
+            for sent in said["collectives"]:
+                total[sent["kind"], sent["groups"]] += sent["operand"] * sent["count"]
+    assert len(found) == 7  # kinds of chips
+    for chip, total in found.items():
+        expected = TOTALS[name, way]
+        assert total == (expected(chip) if callable(expected) else expected), chip
 
 
 def around(x, name):
