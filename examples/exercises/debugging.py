@@ -68,8 +68,7 @@ def mistake_tells_everyone(mesh, spec):
         anywhere = lax.pmax(bad, mesh.axis_names) > 0
         return anywhere.reshape((1,) * len(mesh.axis_names))
 
-    specs = {"in_specs": spec, "out_specs": P(*mesh.axis_names)}
-    return jax.shard_map(body, mesh=mesh, **specs)
+    return jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=P(*mesh.axis_names))
 
 
 def mistake_forgets_the_second_axis(mesh, spec):
@@ -78,8 +77,7 @@ def mistake_forgets_the_second_axis(mesh, spec):
     def body(block):
         return jnp.isnan(block).any()[None]
 
-    specs = {"in_specs": spec, "out_specs": P(mesh.axis_names)}
-    return jax.shard_map(body, mesh=mesh, **specs)
+    return jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=P(mesh.axis_names))
 
 
 def mistake_collects_flags(mesh, spec):
