@@ -12,7 +12,8 @@ const MESSAGE = 6; // so many may be a message, which has a page on the shelf of
 const SHELF = 1.3;
 const LONG = { page: 1, section: 1 }; // what a word tells that stands somewhere there
 const SHORT = { page: 0.4, section: 3 };
-const LEAST = 5; // what fits so many times worse than the best page is left out
+const LEAST = 5; // what fits so many times worse than the best page is left out,
+const SHOWN = 5; // where there are more pages than so many
 const PART = 0.4; // of a longer word, such as "scatter" of "psum_scatter"
 const NOWHERE = 2; // what a word counts that the book lacks
 
@@ -131,7 +132,8 @@ Search.performTermsSearch = (terms) => {
     score[file] += best[file].fit;
     if (name.startsWith("errors/")) score[file] *= shelf;
   });
-  const least = Math.max(...score) / LEAST;
+  const ranked = [...score].sort((a, b) => b - a);
+  const least = Math.min(ranked[0] / LEAST, ranked[SHOWN - 1] ?? 0);
   return docnames
     .map((name, file) => {
       const { heading, id } = best[file];

@@ -26,6 +26,17 @@ def test_a_word_of_a_figure_is_marked_on_the_page_that_has_it(opened):
     assert page.locator("article p .highlighted").first.is_visible()
 
 
+def test_an_excerpt_is_text_with_the_words_found_and_not_the_heading(opened):
+    page = opened("search.html?q=vmap+got+inconsistent+sizes+for+array+axes+of+mine")
+    first = page.locator("#search-results li", has=page.locator("p.context")).first
+    excerpt = first.locator("p.context")
+    excerpt.wait_for()
+    assert "sizes" in excerpt.locator(".highlighted").all_inner_texts()
+    heading = first.locator("a").inner_text().rpartition(" > ")[2]
+    assert heading not in excerpt.inner_text()
+    assert "check" not in excerpt.inner_text().split()
+
+
 def test_the_search_works_from_a_folder(chromium):
     page = chromium.new_page()
     page.goto(f"{(HTML / 'search.html').as_uri()}?q=unbound+axis+name")
