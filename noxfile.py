@@ -18,6 +18,7 @@ SCHEMAS = {
     "--builtin-schema vendor.readthedocs": [".readthedocs.yaml"],
     "--schemafile tests/scale/jobset.schema.json": LAUNCH.glob("jobset*.yaml"),
 }
+PYTEST = ("python", "-m", "pytest", "-n", "auto", "--dist", "worksteal")
 COMPILE = ("python", "-m", "book.compilers.ask")
 CHROMIUM = "chromium", "chromium-browser", "google-chrome", "chrome"
 
@@ -38,8 +39,7 @@ def install(session: nox.Session, group: str) -> None:
 def pytest(session: nox.Session, *args: str) -> None:
     """Run pytest on all cores, on what is asked for or on `args`."""
     install(session, "test")
-    cores = ("-n", "auto", "--dist", "worksteal")
-    session.run("python", "-m", "pytest", *cores, *(session.posargs or args))
+    session.run(*PYTEST, *(session.posargs or args))
 
 
 @nox.session
@@ -85,17 +85,21 @@ def compile_gpu(session: nox.Session) -> None:
 
 @nox.session
 def rounding(session: nox.Session) -> None:
-    """Pages hold where products round as on a TPU or a GPU: -- [PAGE, as vmap/axes]."""
-    install(session, "docs")
+    """Pages and programs hold where products round as on a TPU or a GPU: -- [PAGE]."""
+    install(session, "test")
     made = "docs/_build/rounding"
     quiet = [*BUILD[2:], "-q", "-b", "dummy", "-d", f"{made}/doctrees"]
     if session.posargs:  # what these link to is left out, and is no concern here
         pages = ",".join(f"{page}.md" for page in ("index", *session.posargs))
         quiet += ["-D", f"include_patterns={pages}", "-d", f"{made}/some"]
         quiet += ["-D", "suppress_warnings=mystnb.nbcell,toc,ref,myst"]
-    for target in "bfloat16", "tf32":
+    for target, bits in {"bfloat16": "7", "tf32": "10"}.items():
         how = ("-D", f"book_target={target}", f"{made}/{target}")
         session.run(BUILD[0], *quiet, *how)
+        if not session.posargs:  # here Python has to start with what rounds
+            start = {"PYTHONPATH": "tests/rounding", "BOOK_MANTISSA": bits}
+            programs = (*PYTEST, "examples", "--target", target)
+            session.run(*programs, env=start)
 
 
 @nox.session

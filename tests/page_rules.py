@@ -15,6 +15,7 @@ from pathlib import Path
 
 from book.pages import Cell, Page
 from tests import house
+from tests.chosen import what_a_compiler_chose_is_guarded
 
 CELL, COLUMNS, CONCEPT_LESSONS, ENTRY_LESSONS = 15, 80, 12, 2
 CONCEPT_WORDS, WORDS_BEFORE_CODE, SHORT_PROGRAM, LONG_PROGRAM = 900, 150, 40, 80
@@ -220,6 +221,18 @@ def links_and_tables_can_be_read_aloud(page: Page) -> list[str]:
     return found
 
 
+def a_note_is_referred_to_once(page: Page) -> list[str]:
+    """The theme sets a note beside its first mark; a second would lead nowhere."""
+    seen: set[str] = set()
+    found = []
+    for line, text in page.prose:
+        for mark in re.findall(r"\[\^[\w-]+\](?!:)", re.sub(r"`[^`]*`", "", text)):
+            if mark in seen:
+                found.append(house.at(page, line, f"{mark} stands here a second time"))
+            seen.add(mark)
+    return found
+
+
 def it_answers_questions(page: Page) -> list[str]:
     """A page declares questions in readers' words, each once."""
     asked = [answer.question for answer in page.answers]
@@ -241,7 +254,9 @@ RULES = (
     specs_are_written_out,
     words_are_jaxs,
     links_and_tables_can_be_read_aloud,
+    a_note_is_referred_to_once,
     it_answers_questions,
+    what_a_compiler_chose_is_guarded,
 )
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 from book import packed
+from book.parts import Answer
 
 FILES = 200
 POSTINGS = st.sets(st.integers(0, FILES - 1), min_size=1)
@@ -69,7 +70,7 @@ def test_the_search_gets_words_titles_and_addresses():
         {"one": [5], "title": 7},
         heads,
     )
-    script = packed.pack(made)
+    script = packed.pack(made, {})
     found = unpacked(script)
     assert found["terms"]["one"] == [0, 5] and found["terms"]["title"] == [7]
     assert found["terms"]["all"] == every and found["terms"]["most"] == every[:-3]
@@ -79,6 +80,26 @@ def test_the_search_gets_words_titles_and_addresses():
     for text, places in heads.items():
         assert sorted(map(str, found["alltitles"][text])) == sorted(map(str, places))
     assert script.count("who-does-what") == 0
+
+
+def test_a_question_stands_below_the_section_that_answers():
+    heads = {"Title 3": [[3, None]], "lax.scan & in_axes": [[3, "lax-scan-in-axes"]]}
+    heads |= {"Elsewhere": [[4, "elsewhere"]]}
+    asked = {
+        "page3": [
+            Answer("Why is my loop slow?", "laxscan--in_axes"),
+            Answer("What is a title?", "title-3"),
+        ],
+        "page4": [Answer("How do I do Nothing?", "elsewhere")],
+    }
+    made = index({"one": 0}, {}, heads)
+    found = unpacked(packed.pack(made, asked))["asked"]
+    below = {(one["file"], one["id"], one["heading"]): one["words"] for one in found}
+    assert below == {
+        (3, None, "Title 3"): "title",
+        (3, "lax-scan-in-axes", "lax.scan & in_axes"): "loop slow",
+        (4, "elsewhere", "Elsewhere"): "nothing",
+    }
 
 
 def test_a_later_build_of_one_page_keeps_the_words_of_the_others(book):

@@ -44,7 +44,7 @@ def test_what_all_pages_have_in_common_is_said_once(built):
     assert tables(built).count(said) == 1
     assert tables(built).count("simulated") == 1
     built.build()
-    assert f"Each ran on {day}, in an earlier one, on" in tables(built)
+    assert f"Each ran on {day}, in an earlier build, on" in tables(built)
 
 
 def test_a_page_that_ran_and_one_from_the_cache_say_so_in_their_rows(built):
@@ -54,7 +54,7 @@ def test_a_page_that_ran_and_one_from_the_cache_say_so_in_their_rows(built):
     text = tables(built)
     assert "Each ran on simulated devices." in text
     before, after = text.partition("befores")[2].split("afters", 1)
-    assert "in an earlier one" in before and "in this build" in after
+    assert "in an earlier build" in before and "in this build" in after
 
 
 def test_where_nothing_has_changed_nothing_is_read(built):

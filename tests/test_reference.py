@@ -14,6 +14,10 @@ def test_all_names_are_names_of_jax():
     assert [name for name in reference.places() if not exists(name)] == []
 
 
+def test_every_name_without_its_module_is_in_the_reference():
+    assert [name for name in reference.BARE if not reference.address(name)] == []
+
+
 @pytest.mark.parametrize(
     ("text", "entry"),
     [
@@ -24,6 +28,11 @@ def test_all_names_are_names_of_jax():
         (
             "jax.P",
             f"{reference.JAX}jax.sharding.html#jax.sharding.PartitionSpec",
+        ),
+        ("scan", f"{reference.JAX}_autosummary/jax.lax.scan.html#jax.lax.scan"),
+        (
+            "device_put",
+            f"{reference.JAX}_autosummary/jax.device_put.html#jax.device_put",
         ),
         ("jax.tree_map", None),
         ("batch", None),

@@ -1,4 +1,4 @@
-// What the pages do by themselves: copying, the header's menus, and excerpts of a search.
+// What the pages do by themselves: copying, and the header's menus.
 
 const said = document.createElement("p");
 said.className = "sr-only";
@@ -136,15 +136,4 @@ if (!document.querySelector(".bd-sidebar-secondary")) {
   none.className = "bd-sidebar-secondary";
   none.hidden = true;
   document.body.append(none);
-}
-
-// An excerpt is of the article, not of the menus around it; a folder has none to fetch.
-if (typeof Search !== "undefined") {
-  Search.htmlToText = (page, anchor) => {
-    const article = new DOMParser().parseFromString(page, "text/html").querySelector("article");
-    article?.querySelectorAll("[data-older], .place, .headerlink, script, style, svg").forEach((e) => e.remove());
-    const part = anchor && article?.querySelector(anchor);
-    return ((part || article)?.textContent ?? "").replace(/\s+/g, " ");
-  };
-  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 }

@@ -3,21 +3,32 @@
 Sphinx's index names each address of a section beside its heading, keeps the words of
 titles apart, and has a list of numbers for each word.  Here an address is made of its
 heading, and a word is followed by the steps between its pages, a character each;
-`unpack.js` in front makes of it what the search asks for.  Sphinx reads its own index
-again in the next build, so that is kept beside the site, and comes back before.
+`unpack.js` in front makes of it what the search asks for.
+
+Under each heading stand the words of the questions that its section answers, and first
+what the sidebar calls the page: a reader's own words, which the page need not have.
+
+Sphinx reads its own index again in the next build, so that is kept beside the site, and
+comes back before.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from docutils.nodes import make_id
 from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
+
+from book.parts import Answer
 
 NAME = "searchindex.js"
 MARKS = "".join(chr(code) for code in range(35, 126) if chr(code) != "\\")
+_WORDS, _COMMON = SearchEnglish({}), SearchEnglish.stopwords
 UNPACK = Path(__file__).with_name("unpack.js")
 
 
@@ -36,11 +47,15 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     shutil.copy(path, app.book.made / NAME)
     text = path.read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
-    path.write_text(pack(index), encoding="utf-8")
+    asked = {}
+    for page in app.book.pages():
+        short = [Answer(page.short, page.title)] if page.short else []
+        asked[page.name] = [*short, *page.answers]
+    path.write_text(pack(index, asked), encoding="utf-8")
 
 
-def pack(index: dict) -> str:
-    """The script that hands `index` to the search."""
+def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
+    """The script that hands to the search `index`, and what is `asked` of pages."""
     count = len(index["docnames"])
     files: dict[str, set[int]] = {}
     for table in (index["terms"], index["titleterms"]):
@@ -50,11 +65,15 @@ def pack(index: dict) -> str:
     still = sorted(item for item in files.items() if item[1])
     words = [f"{word} {steps(found, count)}" for word, found in still]
     heads: list[list[str]] = [[] for _ in range(count)]
+    questions = [_under(asked.get(name, ())) for name in index["docnames"]]
     for text, places in index["alltitles"].items():
         for file, address in places:
+            below = questions[file].pop(_plain(text), [])
             if address:
                 line = text if address == make_id(text) else f"{text}\t{address}"
-                heads[file].append(line)
+                heads[file] += [line, *below]
+            else:
+                heads[file][:0] = below
     parts = {
         "d": index["docnames"],
         "n": index["titles"],
@@ -64,6 +83,20 @@ def pack(index: dict) -> str:
     packed = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
     unpack = UNPACK.read_text(encoding="utf-8").partition("\n")[2].strip()
     return f"Search.setIndex({unpack}({packed},{json.dumps(MARKS)}))\n"
+
+
+def _under(answers: Sequence[Answer]) -> dict[str, list[str]]:
+    """The words of the questions, below the address of the section that answers."""
+    found: dict[str, list[str]] = {}
+    for one in answers:
+        words = [w for w in _WORDS.split(one.question.lower()) if w not in _COMMON]
+        found.setdefault(_plain(one.at), []).append("\t" + " ".join(words))
+    return found
+
+
+def _plain(text: str) -> str:
+    """A heading as its address says it, whoever made the address."""
+    return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
 def steps(files: set[int], count: int) -> str:

@@ -28,9 +28,14 @@ class Chapter(SphinxDirective):
         named = [*self.content] or pages[self.env.docname].toctree
         if not named or not set(named) <= set(pages):
             raise self.error(f"{{chapter}}: {named} are not all pages of the book")
-        return self.parse_text_to_nodes(
-            "\n".join(map(listed, map(pages.get, named))), offset=self.content_offset
-        )
+        text = text_of([*pages.values()], named)
+        return self.parse_text_to_nodes(text, offset=self.content_offset)
+
+
+def text_of(pages: list[Page], named: list[str]) -> str:
+    """The list of the pages that are `named`, in Markdown."""
+    known = {page.name: page for page in pages}
+    return "\n".join(listed(known[name]) for name in named)
 
 
 def listed(page: Page) -> str:

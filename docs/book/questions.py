@@ -1,7 +1,7 @@
 """`{questions} vmap`: what readers ask of the pages of a folder, each a link.
 
 A question stands in the front matter of the page that answers it (`answers:`), in other
-words than the page's own; collected, these words are found by the search.
+words than the page's own.  The search finds that page by them, not this list.
 """
 
 from __future__ import annotations
@@ -23,12 +23,17 @@ class Questions(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Write a list of links and let the page's own parser read it."""
         folder = self.arguments[0]
-        asked = [p for p in in_order(self.app.book.pages()) if p.answers]
-        here = [page for page in asked if page.name.split("/")[0] == folder]
-        if not here:
+        text = text_of(self.app.book.pages(), folder)
+        if not text:
             raise self.error(f"no page in {folder}/ has `answers`")
-        text = "".join(map(listed, here))
-        return self.parse_text_to_nodes(text, offset=self.content_offset)
+        read = self.parse_text_to_nodes(text, offset=self.content_offset)
+        return [nodes.container("", *read, classes=["no-search"])]
+
+
+def text_of(pages: list[Page], folder: str) -> str:
+    """The questions of a folder, in Markdown; nothing where none are asked."""
+    asked = [page for page in in_order(pages) if page.answers]
+    return "".join(listed(p) for p in asked if p.name.split("/")[0] == folder)
 
 
 def in_order(pages: list[Page]) -> list[Page]:

@@ -44,19 +44,44 @@ class Recorded(SphinxDirective):
         )
         for title, names, text in tables(record, book.pages(), self.config.root_doc):
             made = self.parse_text_to_nodes(f"{title}\n\n{text}")
-            body = next(node for one in made for node in one.findall(nodes.tbody))
+            table = next(node for one in made for node in one.findall(nodes.table))
+            table["classes"].append("recorded")
+            [body] = table.findall(nodes.tbody)
             for name, row in zip(names, body.findall(nodes.row), strict=True):
                 row["ids"].append(address(name))
             found += made
-        return found + self.parse_text_to_nodes("\n".join(map(self.kept, _kept(book))))
+        try:
+            return found + self.parse_text_to_nodes(others(book))
+        except NoRecord as error:
+            raise self.error(str(error)) from None
 
-    def kept(self, path: Path) -> str:
-        """A line about the record at `path`."""
+
+class NoRecord(Exception):
+    """A file among the records is none; the text names it."""
+
+
+def text_of(book, root: str, what: str) -> str:
+    """What the directive says, in Markdown."""
+    record = make(book)
+    if what == SUMMARY:
+        return summary(record)
+    chapters = [
+        f"{title}\n\n{text}" for title, _, text in tables(record, book.pages(), root)
+    ]
+    first = f"{told(record, 'This build')} {alike(record)}"
+    return "\n\n".join([first, *chapters, others(book)])
+
+
+def others(book) -> str:
+    """A line for each record of another machine; raises `NoRecord`."""
+    lines = []
+    for path in _kept(book):
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
-            return f"- {told(record, path.stem)} {ran_on(record)}"
+            lines.append(f"- {told(record, path.stem)} {ran_on(record)}")
         except (ValueError, LookupError, TypeError, AttributeError):
-            raise self.error(f"records/{path.name} is no record") from None
+            raise NoRecord(f"records/{path.name} is no record") from None
+    return "\n".join(lines)
 
 
 def address(name: str) -> str:
@@ -137,7 +162,7 @@ def _differ(record: dict) -> dict[str, set[str]]:
 
 def _said(page: dict) -> dict[str, str]:
     """When and where a page ran, in words for a sentence and for a table."""
-    when = "in this build" if page["executed"] else "in an earlier one"
+    when = "in this build" if page["executed"] else "in an earlier build"
     return {
         "ran": f"on {page['ran'][:10]}, {when}",
         "devices": f"on {page['devices']} devices",

@@ -50,8 +50,8 @@ def page_about(said: str, about: list[Page]) -> Page | None:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in lower case."""
-    return re.findall(r"\w+", text.lower())
+    """The words of a text, in lower case; a number is a reader's own."""
+    return re.findall(r"\b(?!\d+\b)\w+", text.lower())
 
 
 def in_order(wanted: list[str], there: list[str]) -> bool:

@@ -20,12 +20,14 @@ _MOVED = {  # public names, and where the reference has them
     "jax.NamedSharding": "jax.sharding.NamedSharding",
     "jax.P": "jax.sharding.PartitionSpec",
 }
-_MAPS = "vmap pmap shard_map smap jit grad".split()
+_MAPS = "vmap pmap shard_map smap jit grad jacfwd jacrev custom_jvp custom_vjp".split()
+_PLACES = "device_put make_mesh set_mesh".split()
 _COLLECTIVES = (
     "psum pmean pmax pmin all_gather psum_scatter all_to_all ppermute".split()
 )
-_BARE = {name: f"jax.{name}" for name in _MAPS}
-_BARE |= {name: f"jax.lax.{name}" for name in _COLLECTIVES}
+_LOOPS = "scan cond while_loop fori_loop".split()
+BARE = {name: f"jax.{name}" for name in (*_MAPS, *_PLACES)}
+BARE |= {name: f"jax.lax.{name}" for name in (*_COLLECTIVES, *_LOOPS)}
 _OPAQUE = (nodes.reference, nodes.title, addnodes.pending_xref)
 
 
@@ -43,7 +45,7 @@ def places() -> dict[str, str]:
 def address(text: str) -> str | None:
     """The entry about what prose calls `text`: `jax.vmap`, `lax.psum`, or `psum`."""
     module, _, rest = text.partition(".")
-    name = f"{_SHORT.get(module, module)}.{rest}" if rest else _BARE.get(text, "")
+    name = f"{_SHORT.get(module, module)}.{rest}" if rest else BARE.get(text, "")
     return places().get(_MOVED.get(name, name))
 
 

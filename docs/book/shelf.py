@@ -26,12 +26,18 @@ class Messages(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Write lists of links and let the page's own parser read them."""
-        order = ORDERS.get(self.arguments[0])
-        about = [page for page in self.app.book.pages() if page.error]
-        if not order or not about:
-            why = "no page has `error:`" if order else "it lists by called or by words"
-            raise self.error(f"{{messages}} {self.arguments[0]}: {why}")
-        return self.parse_text_to_nodes(order(about), offset=self.content_offset)
+        order = self.arguments[0]
+        text = order in ORDERS and text_of(self.app.book.pages(), order)
+        if not text:
+            known = order in ORDERS
+            why = "no page has `error:`" if known else "it lists by called or by words"
+            raise self.error(f"{{messages}} {order}: {why}")
+        return self.parse_text_to_nodes(text, offset=self.content_offset)
+
+
+def text_of(pages: list[Page], order: str) -> str:
+    """The messages in an order, in Markdown; nothing where no page is about one."""
+    return ORDERS[order]([page for page in pages if page.error])
 
 
 def by_function(about: list[Page]) -> str:

@@ -34,6 +34,7 @@ _GLYPHS = re.compile(
     re.VERBOSE,
 )
 _DRAWN_BY_FONT = re.compile(r'"(?:[\ue000-\uf8ff]|\\[ef][0-9a-f]{3})"')
+_OF_PAGES = re.compile(r"mystnb|sphinx-design|design-tabs|pygments")
 _MAP = re.compile(r"\n//# sourceMappingURL=\S+\s*$")
 
 
@@ -46,6 +47,16 @@ def renew(app: Sphinx) -> None:
     """Let MyST-NB write its stylesheet; it warns where it finds another one."""
     for path in Path(app.outdir, "_static").glob("mystnb.*.css"):
         path.unlink()
+
+
+def search(
+    app: Sphinx, name: str, _template: str, context: dict, _tree: object
+) -> None:
+    """The search page has no cells and no tabs, and the index is heavy enough."""
+    if name == "search":
+        for files in ("css_files", "script_files"):
+            used = [f for f in context[files] if not _OF_PAGES.search(str(f.filename))]
+            context[files] = used
 
 
 def unread(app: Sphinx, doctree: nodes.document, name: str) -> None:

@@ -56,6 +56,7 @@ STEPS = [
     ("html-page-context", sweep.note),  # what is written
     ("html-page-context", head.context),  # what it says of itself elsewhere
     ("html-page-context", place.context),  # which page of which chapter this is
+    ("html-page-context", slim.search),  # the search page loads less
     ("html-page-context", downloads.buttons),  # the page as files to take along
     ("html-page-context", provenance.last_line),  # where outputs are from
     ("html-collect-pages", head.not_found),  # 404.html

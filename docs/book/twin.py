@@ -12,8 +12,9 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
+from book import said
 from book.build import PageState
-from book.cut.prose import Prose
+from book.cut.prose import Prose, Says, silent
 from book.pages import Cell, Page
 from book.run.cache import renew
 from book.sweep import beside_pages
@@ -22,9 +23,12 @@ END, INDEX = ".md", "llms.txt"
 _PAINTED = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
 
 
-def markdown(page: Page, outputs: list[list[dict]]) -> str:
-    """The text of `page`, and the `outputs` of its cells below them."""
-    prose = Prose(page.name, page.path, keeps=True)
+def markdown(page: Page, outputs: list[list[dict]], says: Says = silent) -> str:
+    """The text of `page`, and the `outputs` of its cells below them.
+
+    `says` knows what the book's directives list.
+    """
+    prose = Prose(page.name, page.path, keeps=True, says=says)
     made = []
     for piece in page.pieces():
         if not isinstance(piece, Cell):
@@ -82,13 +86,12 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
     out, book = Path(app.outdir), app.book
-    pages = {page.name: page for page in book.pages()}
-    wanted = {}
+    pages, root = {page.name: page for page in book.pages()}, app.config.root_doc
+    wanted = {out / INDEX: index(pages, root, app.config.project)}
     for name, page in pages.items():
         with book.blame(name):
-            text = markdown(page, _shown(book.states.get(name)))
-            wanted[out / (name + END)] = text
-    wanted[out / INDEX] = index(pages, app.config.root_doc, app.config.project)
+            shown, made = _shown(book.states.get(name)), said.by(book, root, page)
+            wanted[out / (name + END)] = markdown(page, shown, made)
     renew(beside_pages(out, (END,)), wanted)
 
 

@@ -24,14 +24,22 @@
     return plain.replace(/[^a-z0-9]+/g, "-").replace(/^[-0-9]+|-+$/g, "");
   };
   const add = (text, file, id) => (alltitles[text] ??= []).push([file, id]);
+  const asked = [];
   p.h.forEach((all, file) => {
+    let heading = p.n[file];
+    let section = null;
     for (const line of all ? all.split("\n") : []) {
-      const [text, id] = line.split("\t");
-      add(text, file, id ?? slug(text));
+      const [text, second] = line.split("\t");
+      if (text) {
+        heading = text;
+        add(text, file, (section = second ?? slug(text)));
+      } else {
+        asked.push({ words: second, file, id: section, heading });
+      }
     }
   });
   p.n.forEach((title, file) => add(title, file, null));
   const none = { titleterms: {}, indexentries: {}, objects: {}, objnames: {}, objtypes: {} };
   const filenames = p.d.map((name) => `${name}.md`);
-  return { docnames: p.d, filenames, titles: p.n, alltitles, terms, ...none };
+  return { docnames: p.d, filenames, titles: p.n, alltitles, terms, asked, ...none };
 })

@@ -3,7 +3,7 @@
 `old_step` is the step as code for pmap has it: weights (devices, n) with a copy for
 each device, inputs (devices, m, n), targets (devices, m). The new step takes and
 returns the weights once, (n,), replicated over the mesh, and inputs and targets with
-all rows in one axis, (devices m, n) and (devices m,), split over "rows".
+all rows in one axis, (devices m, n) and (devices m,), sharded over "rows".
 """
 
 import jax
@@ -35,15 +35,16 @@ def new_step(w, x, y):
     return w - RATE * jax.grad(mean_error)(w, x, y)
 
 
-def over(mesh, step, **options):
-    """Return `step` over the mesh: weights shared, inputs and targets split."""
-    specs = {"in_specs": (P(), P("rows"), P("rows")), "out_specs": P()}
-    return jax.jit(jax.shard_map(step, mesh=mesh, **specs, **options))
-
-
 def solution(mesh):
     """Return the new step: the gradient of the mean, in place of the mean of them."""
-    return over(mesh, new_step)
+    return jax.jit(
+        jax.shard_map(
+            new_step,
+            mesh=mesh,
+            in_specs=(P(), P("rows"), P("rows")),
+            out_specs=P(),
+        )
+    )
 
 
 def check(make):
@@ -79,6 +80,19 @@ def check(make):
     )
 
 
+def over(mesh, step, out_specs=None, check_vma=True):
+    """Return a wrong `step` over the mesh, as the mistakes below want it."""
+    return jax.jit(
+        jax.shard_map(
+            step,
+            mesh=mesh,
+            in_specs=(P(), P("rows"), P("rows")),
+            out_specs=out_specs or P(),
+            check_vma=check_vma,
+        )
+    )
+
+
 def mistake_averages_a_sum(mesh):
     """Keep the body of the pmap, since `pmean` means what it meant."""
     return over(mesh, old_step)
@@ -93,10 +107,7 @@ def mistake_silences_the_check(mesh):
 
 def mistake_keeps_a_copy_for_each(mesh):
     """Return the weights of each device, as pmap did, to be unreplicated later."""
-    specs = {"in_specs": (P(), P("rows"), P("rows")), "out_specs": P("rows")}
-    return jax.jit(
-        jax.shard_map(lambda *args: new_step(*args)[None], mesh=mesh, **specs)
-    )
+    return over(mesh, lambda *args: new_step(*args)[None], out_specs=P("rows"))
 
 
 def mistake_adds_up(mesh):

@@ -35,8 +35,9 @@ def pmap(
     Each argument means what it means there. The result is a function of `jax.jit`: it
     has `lower` and `trace`, and is dispatched as such a function is.
 
-    Raises TypeError for an axis that is no int; and, at the call, ValueError for mapped
-    axes that differ in size, are none at all, or are longer than the devices are many.
+    Raises TypeError for an axis that is no int; and, at the call, ValueError if the
+    mapped axes differ in size, if there is none, or if it is longer than the number of
+    devices.
     """
     require_ints(in_axes=in_axes, out_axes=out_axes)
     name = "pmapped" if axis_name is None else axis_name
@@ -61,9 +62,14 @@ def pmap(
             return jax.tree.unflatten(shape, map(expand, results, places))
 
         as_spec = functools.partial(spec, name)
-        back = jax.tree.map(as_spec, out_axes, is_leaf=is_none)
-        specs = {"in_specs": tuple(map(as_spec, positions)), "out_specs": back}
-        return jax.shard_map(body, mesh=mesh, check_vma=False, **specs)(*leaves)
+        on_shards = jax.shard_map(
+            body,
+            mesh=mesh,
+            in_specs=tuple(map(as_spec, positions)),
+            out_specs=jax.tree.map(as_spec, out_axes, is_leaf=is_none),
+            check_vma=False,
+        )
+        return on_shards(*leaves)
 
     mapped = functools.wraps(fun)(over_devices)
     return jax.jit(mapped, static_argnums=static, donate_argnums=donate_argnums)

@@ -14,7 +14,7 @@ import zlib
 
 import jax
 import numpy as np
-from jax import P
+from jax import P, lax
 from jax.experimental import multihost_utils
 
 
@@ -26,12 +26,23 @@ def join(**options):
 
 
 def killed(victim=1):
-    """Let one process be killed between two steps, as when memory runs out."""
+    """Let one process be killed in the middle of a step, as when memory runs out."""
     losses = join(heartbeat_timeout_seconds=5)
-    for step in range(4):
-        if step == 2 and jax.process_index() == victim:
+
+    def between(mean, step):  # runs between the two collectives
+        if int(step) == 2 and jax.process_index() == victim:
             os.kill(os.getpid(), signal.SIGKILL)
-        print("step", step, "mean", float(losses.mean()))
+        return mean
+
+    @jax.jit
+    @jax.shard_map(in_specs=(P("data"), P()), out_specs=P())
+    def variance(losses, step):
+        mean = lax.pmean(losses.mean(), "data")
+        mean = jax.pure_callback(between, mean, mean, step)
+        return lax.pmean(((losses - mean) ** 2).mean(), "data")
+
+    for step in range(4):
+        print("step", step, "variance", float(variance(losses, step)))
 
 
 def coordinator():
@@ -61,17 +72,17 @@ def never():
     """Let one process end before it has joined."""
     if os.environ["SLURM_PROCID"] == "1":
         return
-    join(initialization_timeout=5)
+    join(initialization_timeout=2)
 
 
 def count():
     """Announce one process more than there are."""
-    join(num_processes=3, initialization_timeout=5)
+    join(num_processes=3, initialization_timeout=2)
 
 
 def same():
     """Give both processes the same number."""
-    join(process_id=0, initialization_timeout=5)
+    join(process_id=0, initialization_timeout=2)
 
 
 def taken():

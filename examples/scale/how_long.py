@@ -39,7 +39,9 @@ CHIPS = {
 
 
 def leaves(collective, nbytes, n, axes):
-    """Return the bytes that leave each of `n` devices, at least.
+    """Return the bytes that leave each of `n` devices; a `psum` goes around a ring.
+
+    A switch that adds by itself would need only `nbytes` for a `psum`.
 
     nbytes: of the array as one device holds it before a `psum`, `psum_scatter`,
     `all_to_all` or `ppermute`, and after an `all_gather`.

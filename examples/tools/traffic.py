@@ -31,7 +31,11 @@ class Sent(NamedTuple):
 
     @property
     def moved(self):
-        """Bytes that one device communicates each time, at least: those of a ring."""
+        """Bytes that one device sends each time, where sums and gathers go in rings.
+
+        Of an all-to-all they are its own bytes, as through a switch: on a ring others
+        send them once more. A switch that adds needs only the operand of an all-reduce.
+        """
         n = max(map(len, self.groups), default=1)
         share = {"all-gather": n - 1, "all-reduce": 2 * (n - 1) / n}
         share |= dict.fromkeys(("reduce-scatter", "all-to-all"), (n - 1) / n)

@@ -39,8 +39,9 @@ def simulate(mesh, paths=PATHS):
         mean = lax.pmean(means.mean(), name)
         return mean, lax.pmean((variances + (means - mean) ** 2).mean(), name)
 
-    specs = {"in_specs": (P(name), P()), "out_specs": P()}
-    return jax.jit(jax.shard_map(body, mesh=mesh, **specs))
+    return jax.jit(
+        jax.shard_map(body, mesh=mesh, in_specs=(P(name), P()), out_specs=P())
+    )
 
 
 def until(error, mesh, key, spot):

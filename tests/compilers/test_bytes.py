@@ -129,11 +129,11 @@ RUNS = {
 }
 
 
-@pytest.mark.needs_devices(8)
 @pytest.mark.parametrize("kind", RUNS)
 @pytest.mark.parametrize("n", [2, 4, 8])
 def test_the_instrument_counts_what_the_formula_says(kind, n):
-    grid = jax.make_mesh((8 // n, n), ("rows", "inner"))
+    cpus = jax.devices("cpu")[:8]  # whose compiler keeps each collective as written
+    grid = jax.make_mesh((8 // n, n), ("rows", "inner"), devices=cpus)
     both = P(("rows", "inner"))
     body = jax.shard_map(
         lambda x: RUNS[kind](x, "inner"), mesh=grid, in_specs=both, out_specs=both

@@ -77,14 +77,16 @@ def test_a_process_that_waits_says_in_which_line():
     assert len({line for _, line in lines}) == 2
 
 
-def test_a_preempted_job_saves_one_step_in_all_processes_and_goes_on(tmp_path):
-    run = ["checkpoint.py", tmp_path / "run", "--join"]
-    status, said = launched(2, "preempted.py", SCALE / run[0], *run[1:])
+def test_a_preempted_job_saves_one_step_and_goes_on_in_another_number(tmp_path):
+    """Two processes save, each its own shards, and one restores all of them."""
+    run = ["checkpoint.py", tmp_path / "run"]
+    status, said = launched(2, "preempted.py", SCALE / run[0], run[1], "--join")
     stops = re.findall(r"process (\d) stops after step (\d+)", said)
     assert status == 0 and {number for number, _ in stops} == {"0", "1"}, said
     [step] = {step for _, step in stops}
-    status, said = launched(2, *run)
+    status, said = launched(1, *run)
     assert status == 0 and f"goes on from step {step}\n" in said
+    assert "step 20: loss" in said
 
 
 def test_a_port_in_use_is_said():

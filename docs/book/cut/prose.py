@@ -1,35 +1,53 @@
 """The text of a page as plain Markdown, for whoever reads it elsewhere.
 
-MyST's directives and roles become what they say; what only the site can show (a figure,
-a table of the record) is left out; a link leads to the site, or is its text alone where
-nobody has said where the site is.
+MyST's directives and roles become what they say; of what the book lists, whoever asks
+for the text says it, or it is left to the site; figures are, too.  A link leads to the
+site, or is its text alone where nobody has said where the site is.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urljoin
 
 _OPENS = re.compile(r"\s*(?P<marks>:{3,}|`{3,}|~{3,})(\{(?P<name>[\w-]+)\})?\s*(.*)")
 _SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 _ROLE = re.compile(r"\{(?:term|kbd)\}`(?P<text>[^`<]+?)\s*(?:<[^`>]*>)?`")
-_KEEPS = {"admonition", "container", "dropdown", "literalinclude"}
-_TABLES = {"compiled", "messages", "questions", "record"}
+_KEEPS = {"admonition", "container", "dropdown", "literalinclude", "glossary"}
+_LISTS = {"chapter": "list", "messages": "list", "questions": "list"}
+_LISTS |= {"compiled": "table", "record": "table"}
+_FORM = re.compile(r"\s*<form\b.*</form>\s*")
+Says = Callable[[str, str, list[str]], str]
 _TARGET = re.compile(r"\]\(([^()\s]*)\)")
+
+
+def silent(name: str, argument: str, body: list[str]) -> str:
+    """Say nothing of any directive."""
+    return ""
 
 
 class Prose:
     """Makes Markdown of the texts of the page at `path`, called `name`.
 
     `site` is the address of the book's first page, or "".  Whoever `keeps` links
-    stands beside the pages' own Markdown, which they lead to.
+    stands beside the pages' own Markdown, which they lead to.  `says` knows what the
+    directives list, by name, argument and body; "" of those that it does not know.
     """
 
-    def __init__(self, name: str, path: Path, site: str = "", keeps: bool = False):
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        site: str = "",
+        keeps: bool = False,
+        says: Says = silent,
+    ):
         self.path = path
         self.keeps = keeps
+        self.says = says
         self.address = site and urljoin(site.rstrip("/") + "/", f"{name}.html")
 
     def markdown(self, text: str) -> str:
@@ -41,7 +59,7 @@ class Prose:
         while at < len(lines):
             match = _OPENS.fullmatch(lines[at])
             if not match:
-                plain.append(lines[at])
+                plain += [] if _FORM.fullmatch(lines[at]) else [lines[at]]
                 at += 1
                 continue
             made += [self._inline("\n".join(plain)), ""] if plain else []
@@ -58,8 +76,13 @@ class Prose:
         options = {}
         while body and (option := re.fullmatch(r":([\w-]+):\s*(.*)", body[0])):
             options[option[1]], body = option[2], body[1:]
+        if name in _LISTS:
+            told = f"*A {_LISTS[name]} on the site.*"
+            return self.says(name, argument, body) or told
         if name not in _KEEPS:
-            return "*A table on the site.*" if name in _TABLES else ""
+            return ""
+        if name == "glossary":
+            return self._lines(_terms(body))
         if name == "literalinclude":
             return self._listing(argument, options.get("pyobject"))
         inner = self._lines(body).strip()
@@ -100,6 +123,15 @@ class Prose:
 
 
 _BOX = "admonition"
+
+
+def _terms(body: list[str]) -> list[str]:
+    """The lines of a glossary: its terms in bold, and below each what it means."""
+    found = []
+    for line in body:
+        term = line and not line[0].isspace()
+        found += ["", f"**{line}**", ""] if term else [line.strip()]
+    return found
 
 
 def _closes(lines: list[str], at: int, marks: str) -> int:
