@@ -107,9 +107,8 @@ def browser(session: nox.Session) -> None:
     """The built site in a real Chromium: copying, searching, axe, print, phone."""
     install(session, "browser")
     found = (os.environ.get("CHROMIUM"), *map(shutil.which, CHROMIUM))
-    chromium = next(filter(None, found), "")
-    if not chromium:  # then Playwright's; where that fails, the tests say what to do
-        own = ("python", "-m", "playwright", "install", "--with-deps", "chromium")
+    if not (chromium := next(filter(None, found), "")):  # the tests say what is missing
+        own = ("playwright", "install", "--with-deps", "chromium")
         session.run(*own, success_codes=range(256))
     command = ("python", "-m", "pytest", "-n", "auto", "tests/browser")
     session.run(*command, *session.posargs, env={"CHROMIUM": chromium})
