@@ -20,7 +20,6 @@ SCHEMAS = {
 }
 PYTEST = ("python", "-m", "pytest", "-n", "auto", "--dist", "worksteal")
 COMPILE = ("python", "-m", "book.compilers.ask")
-CHROMIUM = "chromium", "chromium-browser", "google-chrome", "chrome"
 
 
 def install(session: nox.Session, group: str) -> None:
@@ -106,9 +105,12 @@ def rounding(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """The built site in a real Chromium: copying, searching, axe, print, phone."""
     install(session, "browser")
-    found = (os.environ.get("CHROMIUM"), *map(shutil.which, CHROMIUM))
+    found = (
+        os.environ.get("CHROMIUM"),
+        *map(shutil.which, ("chromium", "google-chrome")),
+    )
     if not (chromium := next(filter(None, found), "")):  # the tests say what is missing
-        own = ("playwright", "install", "--with-deps", "chromium")
+        own = "playwright install --with-deps chromium".split()
         session.run(*own, success_codes=range(256))
     command = ("python", "-m", "pytest", "-n", "auto", "tests/browser")
     session.run(*command, *session.posargs, env={"CHROMIUM": chromium})
