@@ -105,15 +105,13 @@ def rounding(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """The built site in a real Chromium: copying, searching, axe, print, phone."""
     install(session, "browser")
-    found = (
-        os.environ.get("CHROMIUM"),
-        *map(shutil.which, ("chromium", "google-chrome")),
-    )
-    if not (chromium := next(filter(None, found), "")):  # the tests say what is missing
-        own = "playwright install --with-deps chromium".split()
-        session.run(*own, success_codes=range(256))
-    command = ("python", "-m", "pytest", "-n", "auto", "tests/browser")
-    session.run(*command, *session.posargs, env={"CHROMIUM": chromium})
+    known = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
+    own = os.environ.get("CHROMIUM")
+    if not (own := own or next(filter(None, known), "")):  # tests say what is missing
+        download = "playwright install --with-deps chromium".split()
+        session.run(*download, success_codes=range(256))
+    run = "python -m pytest -n auto tests/browser".split()
+    session.run(*run, *session.posargs, env={"CHROMIUM": own})
 
 
 @nox.session
