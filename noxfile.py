@@ -105,13 +105,12 @@ def rounding(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """The built site in a real Chromium: copying, searching, axe, print, phone."""
     install(session, "browser")
-    known = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
-    own = os.environ.get("CHROMIUM")
-    if not (own := own or next(filter(None, known), "")):  # tests say what is missing
-        download = "playwright install --with-deps chromium".split()
-        session.run(*download, success_codes=range(256))
-    run = "python -m pytest -n auto tests/browser".split()
-    session.run(*run, *session.posargs, env={"CHROMIUM": own})
+    own = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not (own := own or shutil.which("google-chrome") or ""):  # tests say the rest
+        fetch = ("playwright", "install", "--with-deps", "chromium")
+        session.run(*fetch, success_codes=range(256))
+    run = ("python", "-m", "pytest", "-n", "auto", "tests/browser", *session.posargs)
+    session.run(*run, env={"CHROMIUM": own})
 
 
 @nox.session
