@@ -20,7 +20,6 @@ SCHEMAS = {
 }
 PYTEST = ("python", "-m", "pytest", "-n", "auto", "--dist", "worksteal")
 COMPILE = ("python", "-m", "book.compilers.ask")
-CHROMIUM = "chromium", "chromium-browser", "google-chrome", "chrome"
 
 
 def install(session: nox.Session, group: str) -> None:
@@ -106,13 +105,12 @@ def rounding(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """The built site in a real Chromium: copying, searching, axe, print, phone."""
     install(session, "browser")
-    found = (os.environ.get("CHROMIUM"), *map(shutil.which, CHROMIUM))
-    chromium = next(filter(None, found), "")
-    if not chromium:  # then Playwright's; where that fails, the tests say what to do
-        own = ("python", "-m", "playwright", "install", "--with-deps", "chromium")
-        session.run(*own, success_codes=range(256))
-    command = ("python", "-m", "pytest", "-n", "auto", "tests/browser")
-    session.run(*command, *session.posargs, env={"CHROMIUM": chromium})
+    own = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not (own := own or shutil.which("google-chrome") or ""):  # tests say the rest
+        fetch = ("playwright", "install", "--with-deps", "chromium")
+        session.run(*fetch, success_codes=range(256))
+    run = ("python", "-m", "pytest", "-n", "auto", "tests/browser", *session.posargs)
+    session.run(*run, env={"CHROMIUM": own})
 
 
 @nox.session
