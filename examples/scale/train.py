@@ -14,10 +14,10 @@ def main():
     jax.distributed.initialize()
     jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
 
-    trained = retrain(4, jax.jit(train_step, donate_argnums=(0, 1)))
-    if jax.process_index() == 0:
-        for step, (loss, _) in enumerate(trained):
-            print(f"step {step}: loss {loss:.4f}")
+    step = jax.jit(train_step, donate_argnums=(0, 1))
+    for number, (loss, _) in enumerate(retrain(4, step)):
+        if jax.process_index() == 0:
+            print(f"step {number}: loss {loss:.4f}", flush=True)
 
 
 if __name__ == "__main__":
