@@ -65,6 +65,7 @@ def test_jax_ends_all_and_says_why(how, message):
 def test_the_launcher_does_not_wait_for_jax(how, status):
     found, said = launched(2, "failing.py", how)
     assert found == status
+    assert "step 1 " in said and "step 2 " not in said  # nobody finished it
     assert "process 1" in said.splitlines()[-1]
     assert "Terminating process" not in said
 
