@@ -18,7 +18,8 @@ SCHEMAS = {
     "--builtin-schema vendor.readthedocs": [".readthedocs.yaml"],
     "--schemafile tests/scale/jobset.schema.json": LAUNCH.glob("jobset*.yaml"),
 }
-PYTEST = ("python", "-m", "pytest", "-n", "auto", "--dist", "worksteal")
+WORKERS = str((os.cpu_count() or 1) + 1)  # some tests wait, for what hangs or ends
+PYTEST = ("python", "-m", "pytest", "-n", WORKERS, "--dist", "worksteal")
 COMPILE = ("python", "-m", "book.compilers.ask")
 
 
@@ -109,8 +110,7 @@ def browser(session: nox.Session) -> None:
     if not (own := own or shutil.which("google-chrome") or ""):  # tests say the rest
         fetch = ("playwright", "install", "--with-deps", "chromium")
         session.run(*fetch, success_codes=range(256))
-    run = ("python", "-m", "pytest", "-n", "auto", "tests/browser", *session.posargs)
-    session.run(*run, env={"CHROMIUM": own})
+    session.run(*PYTEST, "tests/browser", *session.posargs, env={"CHROMIUM": own})
 
 
 @nox.session
