@@ -120,8 +120,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check", *session.posargs)
     session.run("actionlint")  # with shellcheck, of each step's commands
-    scripts = LAUNCH.parent.rglob("*.s[bh]*")
-    session.run("shellcheck", ".ci/run", *map(str, scripts))
+    session.run("shellcheck", ".ci/run", *map(str, LAUNCH.parent.rglob("*.s[bh]*")))
     for schema, files in SCHEMAS.items():
         session.run("check-jsonschema", *schema.split(), *map(str, files))
 
