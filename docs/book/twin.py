@@ -87,11 +87,12 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     out, book = Path(app.outdir), app.book
     pages, root = {page.name: page for page in book.pages()}, app.config.root_doc
-    wanted = {out / INDEX: index(pages, root, app.config.project)}
+    wanted = {}
     for name, page in pages.items():
         with book.blame(name):
             shown, made = _shown(book.states.get(name)), said.by(book, root, page)
             wanted[out / (name + END)] = markdown(page, shown, made)
+    wanted[out / INDEX] = index(dict(pages), root, app.config.project)
     renew(beside_pages(out, (END,)), wanted)
 
 
