@@ -7,30 +7,24 @@ Run it: `python -m examples.train.data_parallel`
 """
 
 import jax
-import optax
 from jax import P, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 
-from examples.train.one_device import optimizer, train_step
+from examples.train.one_device import optimizer, step_of, train_step
 from examples.train.progress import plot, show
 from examples.train.transformer import BLOCKS, batch, init, loss
 
 REPLICATED, ROWS = P(), P("data")
 
 
-def own_step(params, state, tokens, keys):
-    """Do what `train_step` does, as each device sees it: its part of the batch."""
-
-    def mean_loss(params):
-        return lax.pmean(loss(params, tokens, keys), "data")
-
-    value, grads = jax.value_and_grad(mean_loss)(params)
-    updates, state = optimizer.update(grads, state, params)
-    return optax.apply_updates(params, updates), state, value
+def mean_loss(params, tokens, keys):
+    """Return the mean loss of the batch, as each device sees it: ()."""
+    return lax.pmean(loss(params, tokens, keys), "data")
 
 
 def mapped_step(params, state, tokens, keys):
-    """Run `own_step` on every device, with its part of the batch."""
+    """Run the step on every device, with its part of the batch."""
+    own_step = step_of(jax.value_and_grad(mean_loss))
     specs = P(), P(), P("data"), P("data")
     step = jax.shard_map(own_step, in_specs=specs, out_specs=P())
     return step(params, state, tokens, keys)

@@ -30,15 +30,11 @@ train_step = step_of(jax.value_and_grad(loss))
 
 def train(steps, order=slice(None), blocks=BLOCKS):
     """Train on one device: yield the loss and the parameters of each step."""
-    step = jax.jit(train_step)
     alone = jax.make_mesh((1,), ("data",), devices=jax.devices()[:1])
     params = jax.device_put(init(0, blocks), NamedSharding(alone, P()))
     with jax.set_mesh(alone):
-        state, key, step = (
-            optimizer.init(params),
-            jax.random.key(1),
-            jax.jit(train_step),
-        )
+        state, key = optimizer.init(params), jax.random.key(1)
+    step = jax.jit(train_step)
     for number in range(steps):
         with jax.set_mesh(alone):
             keys = jax.random.split(jax.random.fold_in(key, number), 64)[order]
