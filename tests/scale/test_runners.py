@@ -24,8 +24,9 @@ CPU = Target("", "", "", 0, env={"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": 
 TWICE = """
 for i in 0 1; do
   ({each}) > "out-$i" 2>&1 &
+  started[$i]=$!
 done
-wait -n && wait -n
+wait "${{started[0]}}" && wait "${{started[1]}}"
 code=$?
 cat out-*
 exit $code
@@ -54,7 +55,7 @@ STAND_INS = {
 
 @pytest.fixture
 def start(tmp_path):
-    """Return a function that runs a script of bash beside the launch files."""
+    """Yield a function that runs a script of bash beside the launch files."""
     here, bin = tmp_path / "here", tmp_path / "bin"
     shutil.copytree(FILES, here)
     bin.mkdir()
@@ -62,9 +63,10 @@ def start(tmp_path):
         (bin / name).write_text(f"#!/usr/bin/env bash\n{body}")
         (bin / name).chmod(0o755)
     env = environment(CPU) | {"PATH": f"{bin}{os.pathsep}{os.environ['PATH']}"}
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
+    held = socket.socket()  # nobody else gets the port that the coordinator shares
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    held.bind(("localhost", 0))
+    port = held.getsockname()[1]
 
     def run(script, **variables):
         script = script.replace("8476", str(port))
@@ -79,7 +81,8 @@ def start(tmp_path):
         )
 
     run.here, run.address = here, f"localhost:{port}"
-    return run
+    yield run
+    held.close()
 
 
 def losses(done):

@@ -8,10 +8,14 @@ export JAX_COORDINATOR_ADDRESS=${JAX_COORDINATOR_ADDRESS:-localhost:8476}
 # None is left behind. A process that has joined does not end at SIGTERM.
 trap '{ kill -KILL $(jobs -p) || true; wait; } 2> /dev/null' EXIT
 
+started=()
 for ((i = 0; i < PROCESSES; i++)); do
     PROCESS=$i JAX_LOCAL_DEVICE_IDS=$i python -u train.py --join > "train-$i.log" 2>&1 &
+    started+=($!)
 done
-for ((i = 0; i < PROCESSES; i++)); do
-    wait -n    # the first process that fails ends this script, and so the others
-done
+code=0
+until ((code)); do wait -n || code=$?; done
+((code == 127)) || exit "$code"    # the first process that fails ends the others
+# 127: none is left. Of two that end at once, `wait -n` may tell of one only.
+for process in "${started[@]}"; do wait "$process"; done
 cat train-0.log
