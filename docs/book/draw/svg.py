@@ -62,7 +62,7 @@ class Figure:
         return (
             f'<svg {attributes} viewBox="-1 -1 {self.width + 2:g} {self.height + 2:g}"'
             f' role="img" aria-labelledby="painted-{name}" text-anchor="middle"'
-            ' font-family="system-ui, sans-serif" font-size="10" fill="currentColor">'
+            ' font-family="system-ui, sans-serif" font-size="10.1" fill="currentColor">'
             f'<title id="painted-{name}">{escape(self.alt)}</title>'
             f"{style}{self.body}</svg>"
         )
