@@ -11,14 +11,32 @@ import importlib
 import re
 import warnings
 from functools import cache
+from pathlib import Path
 
 from book.pages import Page
-from book.refer import APART, SHELF, in_order, words
-from book.wordings import kept
+from book.refer import APART, SHELF, in_order, page_about, words
+from book.wordings import Outputs, code, kept, raising
 from tests import house
 
 _SHARE = 0.5  # of the words of a message that a title has, at least,
 _ROW = 3  # or so many of them in a row, in quotes
+_OUT = re.compile(r"\]\(\.\./(?!evidence/)")  # a link to a page that is no record
+_OTHERWISE = ("If ", "When ", "Where ")
+OF_ITSELF = {
+    "AssertionError": "it has no words, so a sentence above it leads to its page",
+    "AssertionError: Not equal to tolerance rtol=1e-07, atol=0": "the page's subject",
+    "IndexError: index out of range": "Python's own, of any list",
+    "RuntimeError: Profile has already been started. Only one profile may be run "
+    "at a time.": "its section on jit/profiling has the cure",
+    "ValueError: User-provided restore item and on-disk value metadata tree "
+    "structures do not match": "Orbax's, with the cure on scale/checkpoints",
+}  # what pages raise and no page of the shelf is about, and why
+
+
+@cache
+def said_once(docs: Path) -> dict[str, Outputs]:
+    """Return what was kept, read once for all pages."""
+    return kept(docs)
 
 
 def spoken(page: Page) -> list[tuple[str, list[str]]]:
@@ -71,7 +89,7 @@ def the_words_are_raised(page: Page) -> list[str]:
     """
     messages = spoken(page)
     docs = page.path.parents[page.name.count("/")]
-    known = [kept_there.get(page.name, {}) for kept_there in kept(docs).values()]
+    known = [kept_there.get(page.name, {}) for kept_there in said_once(docs).values()]
     pairs = [
         (said, words(one))
         for kind, said in messages
@@ -83,6 +101,41 @@ def the_words_are_raised(page: Page) -> list[str]:
         return []
     what = f"no message kept of this page has these words: {page.error.words}"
     return [house.at(page, 1, what)]
+
+
+def what_a_cell_declares_was_raised(page: Page) -> list[str]:
+    """What a cell declares is in a message that was kept of it, where one was.
+
+    A build shows what a message of the shelf says now, also where the words are new.
+    """
+    docs, found = page.path.parents[page.name.count("/")], []
+    known = [kept_there.get(page.name, {}) for kept_there in said_once(docs).values()]
+    for cell in raising(page):
+        of_cell = code(page, cell)
+        said = [words(there[of_cell]) for there in known if of_cell in there]
+        if said and not any(in_order(words(cell.raises), one) for one in said):
+            what = f"no message kept of this cell has the words {cell.raises!r}"
+            found.append(house.at(page, cell.line, what))
+    return found
+
+
+def it_leads_to_a_page_that_teaches(page: Page) -> list[str]:
+    """Who is cured can learn; the sentence that says how to get devices is no link."""
+    lines = page.text.splitlines()[page.ends :]
+    if not page.error or any(
+        _OUT.search(one) and "ight devices" not in one for one in lines
+    ):
+        return []
+    return [house.at(page, 1, "it has no link to a page that teaches")]
+
+
+def it_ends_with_other_causes(page: Page) -> list[str]:
+    """The last section is for whoever has none of the causes above it."""
+    last = [one for one in page.headings if one.level == 2][-1:]
+    if not page.error or any(one.text.startswith(_OTHERWISE) for one in last):
+        return []
+    what = "its last section is not for other causes: begin it with If, When or Where"
+    return [house.at(page, last[0].line if last else 1, what)]
 
 
 def what_was_called_exists(page: Page) -> list[str]:
@@ -119,6 +172,9 @@ RULES = (
     it_is_about_a_message,
     the_title_has_the_words,
     the_words_are_raised,
+    what_a_cell_declares_was_raised,
+    it_leads_to_a_page_that_teaches,
+    it_ends_with_other_causes,
     what_was_called_exists,
 )
 
@@ -138,4 +194,25 @@ def every_message_is_listed(book: house.Book) -> list[str]:
     return found
 
 
-BOOK_RULES = (every_message_is_listed,)
+def what_pages_raise_is_on_the_shelf(book: house.Book) -> list[str]:
+    """A message that another page raises has a page, unless an exercise gives it."""
+    pages, releases = (
+        list(map(book.page, book.page_names)),
+        said_once(book.root / "docs"),
+    )
+    about, found = [page for page in pages if page.error], []
+    for page in pages:
+        for cell in () if page.name.startswith(SHELF) else raising(page):
+            if "examples.exercises" in cell.source or cell.raises in OF_ITSELF:
+                continue
+            of_cell = code(page, cell)
+            told = [
+                known.get(page.name, {}).get(of_cell) for known in releases.values()
+            ]
+            if any(one and not page_about(one, about) for one in told):
+                what = f"no page of docs/{SHELF} is about {cell.raises!r}"
+                found.append(house.at(page, cell.line, what))
+    return found
+
+
+BOOK_RULES = (every_message_is_listed, what_pages_raise_is_on_the_shelf)

@@ -31,7 +31,11 @@ def about(**words):
         ("TypeError: vmap got inconsistent sizes for axes", None),
         ("ValueError: sizes inconsistent got for axes", None),
         ("KeyError: no such key there", "keys"),
-        ("ValueError: of two", None),
+        ("ValueError: of two words", None),
+        ("KeyError: 'rows'", "axis"),
+        ("KeyError: 'rows' of", None),
+        ("AssertionError", "empty"),
+        ("AssertionError: it is said what", None),
     ],
 )
 def test_the_page_that_names_most_words_is_found(said, found):
@@ -40,6 +44,8 @@ def test_the_page_that_names_most_words_is_found(said, found):
         vmap_sizes="ValueError: vmap got inconsistent sizes for axes",
         keys="TypeError: not this one; KeyError: no such key",
         short="ValueError: of two",
+        axis="KeyError: 'rows'",
+        empty="AssertionError",
     )
     page = page_about(said, pages)
     assert (page and page.name) == found

@@ -24,6 +24,19 @@ BAD = {
         (RAISED, 'raised: "ValueError: which vmap was requested', "has these words"),
         (RAISED, 'raised: "ValueError: vmap was asked', "has these words"),
     ],
+    shelf.what_a_cell_declares_was_raised: [
+        ('raises: "ValueError: vmap was', 'raises: "ValueError: vmap is', "vmap is"),
+        ('raises: "ValueError: vmap', 'raises: "TypeError: vmap', "the words 'TypeE"),
+    ],
+    shelf.it_leads_to_a_page_that_teaches: [
+        ("(../start/your_hardware.md)", "(inconsistent_sizes.md)", "no link to a page that"),
+        ("(../start/your_hardware.md)", "(../evidence/timeline.md)", "no link to a page that"),
+        ("[devices]", "Eight devices: [devices]", "no link to a page that"),
+    ],
+    shelf.it_ends_with_other_causes: [
+        (":::{admon", "## Another cause\n\n:::{admon", "is not for other causes"),
+        ("## If every", "### If every", "is not for other causes"),
+    ],
     shelf.what_was_called_exists: [
         ("[jax.vmap]", "[jax.vmap, jax.vmop]", "there is no jax.vmop, and gone.md"),
         ("[jax.vmap]", "[jax.vmap.deep]", "there is no jax.vmap.deep"),
@@ -116,3 +129,53 @@ def test_a_message_on_another_shelf_is_an_error(small):
     (small.root / "docs/rank.md").write_text(text)
     [found] = shelf.every_message_is_listed(house.Book(small.root))
     assert found.startswith("docs/rank.md:1: it has an `error:`")
+
+
+RAISES = """---
+file_format: mystnb
+kernelspec: {{name: target}}
+book: {{kind: look-up, budget: 20, short: raised}}
+---
+
+# Raised
+
+```{{code-cell}}
+:raises: "{declared}"
+{code}
+```
+
+```{{code-cell}}
+:check:
+assert True
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("code_", "said", "count"),
+    [
+        ("jax.vmap(f)(1)", "ValueError: vmap was requested to map its argument", 1),
+        ("jax.vmap(f)(1)", "TypeError: of another type, argument and rank", 1),
+        ("from examples.exercises.rank import check", "TypeError: do it", 0),
+    ],
+)
+def test_what_another_page_raises_has_a_page_of_the_shelf(small, code_, said, count):
+    path = small.root / "docs/teaches.md"
+    path.write_text(RAISES.format(declared=said.partition(",")[0], code=code_))
+    kept = small.root / "docs/evidence/outputs/0.1.json"
+    [cell] = raising(page := read(path, "teaches"))
+    there = json.loads(kept.read_text()) | {"teaches": {code(page, cell): said}}
+    kept.write_text(json.dumps(there))
+    found = shelf.what_pages_raise_is_on_the_shelf(house.Book(small.root))
+    assert len(found) == count
+    where = f"docs/teaches.md:{cell.line}: no page of docs/errors/ is about"
+    assert all(one.startswith(where) for one in found)
+
+
+def test_what_the_shelf_is_about_is_found_on_another_page(small):
+    text = (small.root / PAGE).read_text()
+    (small.root / "docs/teaches.md").write_text(text.replace("error:", "other:", 1))
+    kept = small.root / "docs/evidence/outputs/0.1.json"
+    there = json.loads(kept.read_text())
+    kept.write_text(json.dumps(there | {"teaches": there["errors/rank"]}))
+    assert shelf.what_pages_raise_is_on_the_shelf(house.Book(small.root)) == []

@@ -97,3 +97,27 @@ def test_what_was_said_of_other_code_is_not_shown(odd):
     assert built.code == 0, built.said
     assert SENTENCE.format(4, jax.__version__) in built.said
     assert folded(odd) == []
+
+
+ABOUT = "error: {called: [print], raised: 'TypeError: odd'}"
+DECLARED = "declares 'TypeError: odd', but raised "
+
+
+@pytest.mark.parametrize(
+    ("front", "raised", "broken"),
+    [
+        (ABOUT, "TypeError", ""),
+        (ABOUT, "OSError", DECLARED + "OSError: strange now"),
+        ("", "TypeError", DECLARED + "TypeError: strange now"),
+    ],
+)
+def test_new_words_of_a_message_are_told_on_the_page_about_it(
+    odd, front, raised, broken
+):
+    text = PAGE.replace('TypeError("odd now")', f'{raised}("strange now")')
+    odd.write("docs/odd.md", text.replace("30}", f"30}}\n{front}"))
+    built = odd.build()
+    assert built.code == bool(broken)
+    assert (broken or SENTENCE.format(3, jax.__version__)) in built.said
+    if not broken:
+        assert "TypeError: strange now" in made(odd)["odd"].values()

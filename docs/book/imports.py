@@ -51,6 +51,7 @@ def contents(path: Path, roots: tuple[Path, ...]) -> str:
     return source
 
 
+@cache  # asked for every name that is imported
 def label(path: Path, roots: tuple[Path, ...]) -> str:
     """What messages call the file at `path`."""
     folders = [root for root in roots if path.is_relative_to(root)]

@@ -3,6 +3,7 @@
 A page of `errors/` says in its front matter which words a message has (`raised`). Where
 another page raises an error of that type, with these words in this order, the reader is
 shown the way to its other causes; if several fit, to the page that names most words.
+A message of one or two words, such as `KeyError: 'data'`, has to be there whole.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def page_about(said: str, about: list[Page]) -> Page | None:
         for one in APART.split(page.error.words):
             type_, _, text = one.partition(":")
             named = words(text)
-            if type_ == kind and len(named) > most and in_order(named, heard):
+            fits = named == heard or (len(named) > most and in_order(named, heard))
+            if type_ == kind and fits:
                 best, most = page, len(named)
     return best
 
