@@ -39,6 +39,7 @@ NOT_OURS = {
     r"\bwhat is sent\b|\bwhat it sends\b": "communication",
     r"\b(?:talk|talks|talking)\b": "communicate; name the collective",
 }
+SHOWN = {r"\bblocks?\b": "shard", r"\bhand by hand\b": "what it computes"}
 LIBRARIES = frozenset(("jax", "numpy", "flax", "equinox", "optax", "orbax", "grain"))
 
 
@@ -196,15 +197,15 @@ def specs_are_written_out(page: Page) -> list[str]:
 
 def words_are_jaxs(page: Page) -> list[str]:
     """A thing is called what JAX calls it."""
-    found = []
     text = [*page.prose, *((h.line, h.text) for h in page.headings)]
-    for line, prose in text:
-        bare = re.sub(r"`[^`]*`|\]\([^)]*\)", "", prose)
-        for pattern, better in NOT_OURS.items():
-            if match := re.search(pattern, bare, re.IGNORECASE):
-                what = f"{match[0]!r} is not JAX's word; say {better}"
-                found.append(house.at(page, line, what))
-    return found
+    return [house.at(page, n, what) for n, t in text for what in _private(t, NOT_OURS)]
+
+
+def _private(text: str, words: dict[str, str]) -> Iterator[str]:
+    bare = re.sub(r"`[^`]*`|\]\([^)]*\)", "", text)
+    for pattern, better in words.items():
+        if match := re.search(pattern, bare, re.IGNORECASE):
+            yield f"{match[0]!r} is not JAX's word; say {better}"
 
 
 def links_and_tables_can_be_read_aloud(page: Page) -> list[str]:
@@ -278,6 +279,20 @@ def headings_are_unique(book: house.Book) -> list[str]:
     return found
 
 
+def exercises_say_jaxs_words(book: house.Book) -> list[str]:
+    """Pages show what a mistake and a solution say of themselves, in JAX's words."""
+    found = []
+    for path in sorted((book.root / "examples" / "exercises").glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            named = isinstance(node, ast.FunctionDef) and node.name
+            if named and (named == "solution" or named.startswith("mistake_")):
+                said = " ".join((ast.get_docstring(node) or "").split())
+                where = f"{path.relative_to(book.root)}:{node.lineno}"
+                for what in _private(said, NOT_OURS | SHOWN):
+                    found.append(f"{where}: {what}.")
+    return found
+
+
 def questions_are_unique(book: house.Book) -> list[str]:
     """A reader's question is answered in one place."""
     seen: dict[str, str] = {}
@@ -339,6 +354,7 @@ def _says(text: str, term: str) -> bool:
 
 BOOK_RULES = (
     headings_are_unique,
+    exercises_say_jaxs_words,
     questions_are_unique,
     questions_are_collected,
     first_uses_lead_to_the_words,

@@ -12,12 +12,12 @@ from jax import P, lax
 from jax.ad_checkpoint import checkpoint_name
 from jax.extend.random import threefry2x32_p
 
-from examples.vmap.batching_rules import RULES, all_lanes
+from examples.vmap.batching_rules import RULES, all_batched
 from examples.vmap.build_your_own import evaluate, vmap
 
 # Primitives that the oldest JAX of this book does not have.
 NEWER = {"log2", "one_minus_square"}
-LANES = 3
+EXAMPLES = 3
 
 
 def numbers(*shape, start=0):
@@ -44,13 +44,13 @@ def assert_same(found, expected):
 
 # ---- each rule, with every choice of what is mapped ------------------------------
 
-vector, matrix = numbers(LANES, 4), numbers(LANES, 4, 2, start=3)
-number = numbers(LANES, start=1)
+vector, matrix = numbers(EXAMPLES, 4), numbers(EXAMPLES, 4, 2, start=3)
+number = numbers(EXAMPLES, start=1)
 index, flags = jnp.array([2, 0, 9]), jnp.array([True, False, True])
 whole = (matrix * 5).astype(jnp.int32)
-keys = jax.random.split(jax.random.key(0), LANES)
+keys = jax.random.split(jax.random.key(0), EXAMPLES)
 small = vector / 16
-square = numbers(LANES, 4, 4, start=2)
+square = numbers(EXAMPLES, 4, 4, start=2)
 
 
 def named(name):
@@ -103,7 +103,7 @@ def summed(x, times):
 
 
 def from_zero(x, count):
-    """Loop as often as `count` says; the carry starts without lanes."""
+    """Loop as often as `count` says; the carry starts without a batch."""
     return lax.fori_loop(
         0, count, lambda i, c: (c[0] + x.sum(), c[0], i), (0.0, 1.0, 0)
     )
@@ -211,11 +211,11 @@ CASES = {
     "dot, turned": (lambda a, b: jnp.einsum("ij,k->kij", a, b), (matrix, vector)),
     "dot, batch": (
         lambda a, b: jnp.einsum("ij,ikl->ilk", a, b),
-        (matrix, numbers(LANES, 4, 3, 2)),
+        (matrix, numbers(EXAMPLES, 4, 3, 2)),
     ),
     "dot, batch of two": (
         lambda a, b: jnp.einsum("kij,ik->ji", a, b),
-        (numbers(LANES, 2, 4, 3), matrix),
+        (numbers(EXAMPLES, 2, 4, 3), matrix),
     ),
     "gather": (lambda x, i: x[i], (vector, whole % 4)),
     "gather rows": (lambda x, i: x[i], (matrix, whole[:, 0] % 5)),
@@ -255,7 +255,7 @@ CASES = {
     "seeds": (lambda i: jax.random.split(jax.random.PRNGKey(i)), (index,)),
     "wrapped": (
         lambda k: jax.random.normal(k, (2,)),
-        (jax.random.split(jax.random.PRNGKey(0), LANES),),
+        (jax.random.split(jax.random.PRNGKey(0), EXAMPLES),),
     ),
     "cond": (
         lambda p, x, y: lax.cond(p > 2, lambda: (x, y + 1), lambda: (2 * x, y + x)),
@@ -288,7 +288,7 @@ CASES = {
     ),
     "psum": (lambda x: (lax.psum(x, "rows"), lax.pmean(x, "rows")), (vector,)),
     "pmax": (lambda x: (lax.pmax(x, "rows"), lax.pmin(x, "rows")), (vector,)),
-    "lane numbers": (lambda x: x + lax.axis_index("rows"), (vector,)),
+    "example numbers": (lambda x: x + lax.axis_index("rows"), (vector,)),
     "inside": (
         lambda x: (
             jax.jit(lambda: lax.axis_index("rows"))(),
@@ -313,7 +313,7 @@ CASES = {
             for split, concat in ((0, 0), (0, 1), (1, 0), (1, 1))
             for tiled in (True, False)
         ],
-        (numbers(LANES, LANES, LANES, 2),),
+        (numbers(EXAMPLES, EXAMPLES, EXAMPLES, 2),),
     ),
     "reduce_scatter": (
         lambda x: [
@@ -321,7 +321,7 @@ CASES = {
             for place in (0, 1)
             for tiled in (True, False)
         ],
-        (numbers(LANES, LANES, LANES, 2),),
+        (numbers(EXAMPLES, EXAMPLES, EXAMPLES, 2),),
     ),
     "moves inside a map": (
         lambda x: vmap(
@@ -331,7 +331,7 @@ CASES = {
             ),
             in_axes=1,
         )(x),
-        (numbers(LANES, LANES, 2, LANES),),
+        (numbers(EXAMPLES, EXAMPLES, 2, EXAMPLES),),
     ),
     "special functions": (
         lambda x: (
@@ -401,7 +401,7 @@ CASES = {
                 x, k, (1,), "SAME", dimension_numbers=("NCH", "OIH", "HNC")
             ),
         ),
-        (numbers(LANES, 3, 2, 5), numbers(LANES, 4, 2, 3)),
+        (numbers(EXAMPLES, 3, 2, 5), numbers(EXAMPLES, 4, 2, 3)),
     ),
     "ppermute": (
         lambda x: lax.ppermute(x, "rows", [(0, 2), (1, 0), (2, 1)]),
@@ -497,10 +497,10 @@ INSTRUCTIONS = {
     "scan": lambda x, y, m: lax.scan(
         lambda c, v: (mod(c + v.sum()), c * v), y.min(), jnp.atleast_1d(x)
     )[1],
-    "mean of lanes": lambda x, y, m: x * LANES - lax.psum(x, "rows"),
-    "most of lanes": lambda x, y, m: lax.pmax(x.sum(), "rows") + y,
-    "lane": lambda x, y, m: x + lax.axis_index("rows"),
-    "all lanes": lambda x, y, m: lax.all_gather(x.sum(), "rows", axis=0),
+    "mean of examples": lambda x, y, m: x * EXAMPLES - lax.psum(x, "rows"),
+    "most of examples": lambda x, y, m: lax.pmax(x.sum(), "rows") + y,
+    "example": lambda x, y, m: x + lax.axis_index("rows"),
+    "all examples": lambda x, y, m: lax.all_gather(x.sum(), "rows", axis=0),
     "map": lambda x, y, m: m(lambda v: mod(v + y.sum()).sum())(jnp.atleast_1d(x)),
     "map of map": lambda x, y, m: m(
         lambda v: lax.psum(v, ("rows", "inner")) + m(lambda w: w * v)(y.ravel()).sum(),
@@ -518,7 +518,7 @@ def programs(draw):
         axis = draw(st.sampled_from([None, *range(-1, len(shape) + 1)]))
         full = shape if axis is None else list(shape)
         if axis is not None:
-            full.insert(axis % (len(shape) + 1), LANES)
+            full.insert(axis % (len(shape) + 1), EXAMPLES)
         args.append(numbers(*full, start=draw(st.integers(0, 10))))
         in_axes.append(axis)
     step = st.tuples(
@@ -546,7 +546,7 @@ def run(program, mapper):
 def test_any_program_returns_what_jax_vmap_returns(drawn):
     program, args, in_axes, out_axes = drawn
     options = {"in_axes": in_axes, "out_axes": out_axes, "axis_name": "rows"}
-    options["axis_size"] = LANES
+    options["axis_size"] = EXAMPLES
     ours, theirs = run(program, vmap), run(program, jax.vmap)
     assert_same(*in_one_program(ours, theirs, options, args))
 
@@ -562,7 +562,7 @@ def centered(x, y):
 @pytest.mark.parametrize("outer", [jax.vmap, vmap])
 @pytest.mark.parametrize("inner", [jax.vmap, vmap])
 def test_maps_go_into_each_other(outer, inner):
-    x, y = numbers(2, LANES, 4), numbers(4)
+    x, y = numbers(2, EXAMPLES, 4), numbers(4)
     rows = inner(centered, in_axes=(0, None), out_axes=1, axis_name="rows")
     found = outer(lambda x: rows(x, y) + lax.psum(x, "inner").sum(), axis_name="inner")(
         x
@@ -620,7 +620,9 @@ def test_one_program_comes_out():
     for shared in (0, 1):
         in_axes = (0, None)[:: 1 - 2 * shared]
         args = (
-            (vector, weights) if shared == 0 else (weights.T[0], numbers(LANES, 4, 2))
+            (vector, weights)
+            if shared == 0
+            else (weights.T[0], numbers(EXAMPLES, 4, 2))
         )
         jaxprs = [
             str(
@@ -633,12 +635,12 @@ def test_one_program_comes_out():
         assert jaxprs[0] == jaxprs[1]
 
 
-def test_what_lanes_share_is_computed_once():
+def test_what_examples_share_is_computed_once():
     def fun(x, w):
         return x @ (w @ w)
 
     jaxpr = jax.make_jaxpr(vmap(fun, in_axes=(0, None)))(vector, numbers(4, 4))
-    assert [eqn.outvars[0].aval.shape for eqn in jaxpr.eqns] == [(4, 4), (LANES, 4)]
+    assert [eqn.outvars[0].aval.shape for eqn in jaxpr.eqns] == [(4, 4), (EXAMPLES, 4)]
 
 
 def test_it_maps_inside_of_shard_map():
@@ -674,8 +676,8 @@ def test_axes_are_prefixes_of_trees(in_axes, out_axes):
         return {"a": tree["w"].sum() + total, "b": (tree["w"], tree["b"] * 2)}
 
     x, tree = (
-        numbers(LANES, LANES),
-        {"w": numbers(LANES, LANES), "b": numbers(LANES, 1)},
+        numbers(EXAMPLES, EXAMPLES),
+        {"w": numbers(EXAMPLES, EXAMPLES), "b": numbers(EXAMPLES, 1)},
     )
     options = {"in_axes": in_axes, "out_axes": out_axes}
     assert_same(vmap(fun, **options)(x, tree), jax.vmap(fun, **options)(x, tree))
@@ -712,8 +714,8 @@ def test_an_operation_without_a_rule_is_named():
 
 
 def test_a_rule_can_be_brought_along():
-    def fft(lanes, op, args, dims, **params):
-        return op(*all_lanes(args, dims, lanes)), 0
+    def fft(mapped, op, args, dims, **params):
+        return op(*all_batched(args, dims, mapped)), 0
 
     def fun(x):  # the rule is needed inside of a function with its own derivative
         return jax.nn.relu(jnp.fft.fft(x).real)
@@ -724,16 +726,21 @@ def test_a_rule_can_be_brought_along():
 
 
 def test_arguments_of_different_sizes_are_named():
-    with pytest.raises(ValueError, match=r"args\[0\] has 3, args\[1\]\['w'\] has 2"):
-        vmap(lambda x, y: x)(vector, {"w": numbers(2, 4)})
-    with pytest.raises(ValueError, match=r"kwargs\['y'\] has 2"):
-        vmap(lambda x, y: x)(vector, y=numbers(2, 4))
-    with pytest.raises(ValueError, match="axis_size has 5"):
+    wide = numbers(2, 4)
+    sizes = (
+        r"axis 0 of args\[0\] of type \S*\[3,4\] has size 3, "
+        r"axis 1 of args\[1\]\['w'\] of type \S*\[2,4\] has size 4"
+    )
+    with pytest.raises(ValueError, match=sizes):
+        vmap(lambda x, y: x, in_axes=(0, 1))(vector, {"w": wide})
+    with pytest.raises(ValueError, match=r"kwargs\['y'\] of type \S* has size 2"):
+        vmap(lambda x, y: x)(vector, y=wide)
+    with pytest.raises(ValueError, match="axis_size has size 5"):
         vmap(lambda x: x, axis_size=5)(vector)
 
 
 def test_an_output_that_differs_wants_an_axis():
-    with pytest.raises(ValueError, match=r"output\['b'\] differs from lane to lane"):
+    with pytest.raises(ValueError, match=r"output\['b'\] depends on the example"):
         vmap(lambda x: {"a": x, "b": x}, out_axes={"a": 0, "b": None})(vector)
 
 

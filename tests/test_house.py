@@ -392,6 +392,16 @@ def test_a_word_of_the_list_that_is_used_and_not_linked_is_an_error(small):
     assert page_rules.first_uses_lead_to_the_words(small) == []
 
 
+def test_a_private_word_in_what_a_mistake_says_of_itself_is_an_error(small):
+    exercise = small.root / "examples/exercises/lanes.py"
+    exercise.parent.mkdir(parents=True, exist_ok=True)
+    exercise.write_text('def mistake_adds(x):\n    """It adds over\n    lanes."""\n')
+    [found] = page_rules.exercises_say_jaxs_words(small)
+    assert found.startswith("examples/exercises/lanes.py:1: 'lanes' is not JAX's word")
+    exercise.write_text('def mistake_adds(x):\n    """It adds over examples."""\n')
+    assert page_rules.exercises_say_jaxs_words(small) == []
+
+
 def test_a_page_that_asserts_nothing_is_an_error(small):
     lines = (small.root / PAGE).read_text(encoding="utf-8").splitlines()
     kept = [line for line in lines if not line.startswith("assert ")]

@@ -60,7 +60,7 @@ def mistake_brings_the_weights_together(x, columns):
 
 
 def mistake_stacks(x, columns):
-    """Leave out `tiled`: the blocks of the answer lie on an axis of their own."""
+    """It leaves out `tiled`, so the shards of the answer get an axis of their own."""
     return lax.all_gather(x @ columns, "model", to="invarying")
 
 

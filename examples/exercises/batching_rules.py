@@ -1,7 +1,7 @@
-"""Write a batching rule: what `concatenate` becomes when its arguments have lanes.
+"""Write a batching rule: what `concatenate` becomes when its arguments have a batch.
 
 A rule is called with the mapped axis, the operation, its arguments, for each of them
-0 or None, and the parameter `dimension`, along which one lane is joined.
+0 or None, and the parameter `dimension`, along which one example is joined.
 It returns the output and 0 or None.
 """
 
@@ -9,19 +9,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from examples.vmap.batching_rules import Lanes, all_lanes
+from examples.vmap.batching_rules import MappedAxis, all_batched
 
 
-def solution(lanes, op, args, dims, dimension):
-    """Give every argument lanes, and join along the axis behind them."""
-    return op(*all_lanes(args, dims, lanes), dimension=dimension + 1), 0
+def solution(mapped, op, args, dims, dimension):
+    """Every argument gets a batch, and they are joined along the axis behind it."""
+    return op(*all_batched(args, dims, mapped), dimension=dimension + 1), 0
 
 
 def check(make):
     """Raise AssertionError, with what to look at, unless the rule `make` is right.
 
-    make(lanes, op, args, dims, dimension) to (output, dim), for args of (3, 2, 2) where
-    the dim is 0 and (2, 2) where it is None.
+    make(mapped, op, args, dims, dimension) to (output, dim), for args of (3, 2, 2)
+    where the dim is 0 and (2, 2) where it is None.
     """
     full = np.arange(24, dtype=np.float32).reshape(2, 3, 2, 2)
     for dims in ((0, 0), (0, None), (None, 0)):
@@ -41,7 +41,7 @@ def _check_one(make, args, dims, dimension):
         return eqn.primitive.bind(*args, **eqn.params | changed)
 
     try:
-        answer = make(Lanes(None, 3, {}), op, args, dims, dimension=dimension)
+        answer = make(MappedAxis(None, 3, {}), op, args, dims, dimension=dimension)
     except TypeError as error:
         sentence = f"{case}, the operation does not fit its arguments"
         raise AssertionError(f"{sentence}: {error}") from error
@@ -49,7 +49,7 @@ def _check_one(make, args, dims, dimension):
         "a rule returns two things: the output, and 0 or None"
     )
     out, dim = answer
-    assert dim == 0, f"{case}, the output differs from lane to lane: its dim is 0"
+    assert dim == 0, f"{case}, the output depends on the example: its dim is 0"
     expected = jax.vmap(joined, in_axes=dims)(*args)
     assert jnp.shape(out) == expected.shape, (
         f"{case}, the output has shape {expected.shape}, yours has {jnp.shape(out)}"
@@ -57,16 +57,16 @@ def _check_one(make, args, dims, dimension):
     assert np.array_equal(out, expected), f"{case}, the numbers are in other places"
 
 
-def mistake_joins_the_lanes(lanes, op, args, dims, dimension):
-    """Run the operation as it was recorded: axis 0 is now the lanes."""
-    return op(*all_lanes(args, dims, lanes)), 0
+def mistake_joins_the_examples(mapped, op, args, dims, dimension):
+    """It runs the operation as it was recorded, but axis 0 is now the batch."""
+    return op(*all_batched(args, dims, mapped)), 0
 
 
-def mistake_leaves_out_who_shares(lanes, op, args, dims, dimension):
-    """Move the axis, and trust that all arguments have lanes."""
+def mistake_leaves_out_who_shares(mapped, op, args, dims, dimension):
+    """It moves the axis as if all arguments had a batch."""
     return op(*args, dimension=dimension + 1), 0
 
 
-def mistake_says_it_is_shared(lanes, op, args, dims, dimension):
-    """Take the dim for what the output has left, not for where its lanes are."""
-    return op(*all_lanes(args, dims, lanes), dimension=dimension + 1), None
+def mistake_says_it_is_shared(mapped, op, args, dims, dimension):
+    """It returns None, as if all examples shared the output."""
+    return op(*all_batched(args, dims, mapped), dimension=dimension + 1), None

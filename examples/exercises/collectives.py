@@ -10,7 +10,7 @@ from jax import lax
 
 
 def solution(x, n):
-    """Return the block of the device `n` places to the left: (k,) gives (k,)."""
+    """Return the shard of the device `n` places to the left: (k,) gives (k,)."""
     ring = [(source, (source + n) % 8) for source in range(8)]
     return lax.ppermute(x, "rows", ring)
 
@@ -49,5 +49,5 @@ def mistake_stops_at_the_end(x, n):
 
 
 def mistake_rolls_the_block(x, n):
-    """Use `roll` as on one device: it turns each block around, and sends nothing."""
+    """It uses `roll` as on one device, which rolls each shard and sends nothing."""
     return jax.numpy.roll(x, n, axis=0)

@@ -100,7 +100,7 @@ def mistake_pins_the_end(mesh):
 
 
 def mistake_pins_once(mesh):
-    """Think that the first pin holds to the end: the next weights claim again."""
+    """It expects the first constraint to hold for all layers, but it holds for one."""
     network = partial(layers, pins=(NamedSharding(mesh, ROWS), None))
     return jax.jit(network, out_shardings=NamedSharding(mesh, ROWS))
 

@@ -58,7 +58,7 @@ def mistake_constrains(x):
 
 
 def mistake_makes_it_whole(x):
-    """Think of the numbers only: they are right, and whole on every device."""
+    """It returns the right numbers, but they are replicated."""
     whole = jax.reshard(x, P())
     return whole.T @ whole
 

@@ -1,12 +1,12 @@
-"""Gather weights that a rule has sharded along different axes, or not at all.
+"""Take the global norm of gradients of which some are sharded and some replicated.
 
-Write what a `shard_map` over "data" does first: it gets the shards of a dict of weights
-and the dict of their specs, and returns the full weights. The gradient of each weight
-must come back by a reduce-scatter, and that of a replicated one must not be counted
-twice.
+Write what a `shard_map` over "data" does with its shards of a dict of gradients and the
+dict of their specs: it returns the square root of the sum of all squares, the same on
+every device.
 """
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
 
@@ -21,93 +21,84 @@ SPECS = {
 }
 
 
-def solution(weights, specs):
-    """Gather along the place of "data" in the spec; leave replicated weights alone."""
-    return {
-        name: lax.all_gather(w, "data", axis=specs[name].index("data"), tiled=True)
-        if "data" in specs[name]
-        else w
-        for name, w in weights.items()
-    }
+def solution(grads, specs):
+    """Squares of shards are added over the devices, those of replicated ones once."""
+    squares = {name: (g**2).sum() for name, g in grads.items()}
+    sharded = sum(squares[name] for name in grads if "data" in specs[name])
+    replicated = sum(squares[name] for name in grads if "data" not in specs[name])
+    return jnp.sqrt(lax.psum(sharded, "data") + replicated)
 
 
-def check(gather):
-    """Raise AssertionError, with what to look at, unless `gather` is right.
+def check(global_norm):
+    """Raise AssertionError, with what to look at, unless `global_norm` is right.
 
-    gather(weights, specs): the shards of four weights on each of eight devices, and
-    their specs, to the full weights of `SHAPES`.
+    global_norm(grads, specs): the shards of four gradients on each of eight devices,
+    and their specs, to one number, float32 ().
     """
     whole = {
         name: np.arange(np.prod(shape), dtype=np.float32).reshape(shape) % 7
         for name, shape in SHAPES.items()
     }
+    squares = {name: float((g**2).sum()) for name, g in whole.items()}
+    expected, replicated = sum(squares.values()), squares["bias"]
 
-    def loss(weights, x):
-        full = gather(weights, SPECS)
-        shapes = full
-        if isinstance(full, dict):
-            shapes = {name: np.shape(w) for name, w in full.items()}
-        assert shapes == SHAPES, (
-            f"should be a dict of full weights, of shapes {SHAPES}; yours: {shapes}"
+    def body(grads):
+        found = global_norm(grads, SPECS)
+        assert isinstance(found, jax.Array) and found.shape == (), (
+            f"the norm is one number; yours: {np.shape(found) or found}"
         )
-        found = lax.stop_gradient(full)
-        wrong = [abs(found[name] - whole[name]).sum() for name in whole]
-        squares = [(x.sum() * w**2).sum() for w in full.values()]
-        return lax.pmean(sum(squares), "data"), lax.pmax(sum(wrong), "data")
+        return found
 
     with jax.set_mesh(jax.make_mesh((8,), ("data",))):
-        given = jax.device_put(
-            (whole, np.arange(8, dtype=np.float32)), (SPECS, P("data"))
-        )
-        step = jax.shard_map(
-            jax.grad(loss, has_aux=True),
-            in_specs=(SPECS, P("data")),
-            out_specs=(SPECS, P()),
-        )
-        step = jax.jit(step)
-        gradients, apart = step(*given)
-        found = sends(step.lower(*given))
-    assert apart == 0, (
-        "the shards are not where they belong: along which axis, and tiled?"
+        given = jax.device_put(whole, SPECS)
+        mapped = jax.jit(jax.shard_map(body, in_specs=(SPECS,), out_specs=P()))
+        try:
+            norm = float(mapped(given))
+        except ValueError as error:
+            if "replication" in str(error):
+                raise AssertionError(
+                    "the devices return different norms: each saw its own shards only"
+                ) from None
+            raise
+        moved = sum(sent.moved for sent in sends(mapped.lower(given)))
+    assert not np.isclose(norm**2, expected + 7 * replicated), (
+        "the squares of the replicated gradient are counted eight times"
     )
-    for name, gradient in gradients.items():
-        expected = 2 * 3.5 * whole[name]  # the mean of x is 3.5
-        assert np.allclose(gradient, expected), (
-            f"the gradient of {name!r} should be 7 times the weight; yours is "
-            f"{np.abs(gradient).sum() / np.abs(expected).sum():.3g} times that"
-        )
-    moved = sum(sent.moved for sent in found if sent.kind == "all-reduce")
-    assert moved <= 128 or jax.default_backend() != "cpu", (
-        f"{moved} bytes are all-reduced: which to= has a reduce-scatter for gradient?"
+    assert np.isclose(norm**2, expected), (
+        f"the norm is {expected**0.5:.3f}, yours is {norm:.3f}: "
+        "add the squares of all shards, and take the root last"
+    )
+    assert moved <= 64 or jax.default_backend() != "cpu", (
+        f"{moved} bytes are communicated; one number of each device is enough"
     )
 
 
-def mistake_gathers_along_axis_0(weights, specs):
-    """Leave `axis` out, which is right for the first weight only."""
-    return {k: lax.all_gather(w, "data", tiled=True) for k, w in weights.items()}
+def mistake_counts_the_replicated_eight_times(grads, specs):
+    """It adds over the devices what every device has in full."""
+    squares = sum((g**2).sum() for g in grads.values())
+    return jnp.sqrt(lax.psum(squares, "data"))
 
 
-def mistake_gathers_what_is_replicated(weights, specs):
-    """Gather the bias as well, along axis 0, and get it eight times."""
-    return {
-        k: lax.all_gather(w, "data", axis=max(len(specs[k]) - 1, 0), tiled=True)
-        for k, w in weights.items()
+def mistake_takes_its_own_norm(grads, specs):
+    """It takes the norm of the shards of one device, as optax would."""
+    return jnp.sqrt(sum((g**2).sum() for g in grads.values()))
+
+
+def mistake_adds_norms(grads, specs):
+    """It takes the root on each device, and adds roots instead of squares."""
+    sharded = [g for name, g in grads.items() if "data" in specs[name]]
+    own = jnp.sqrt(sum((g**2).sum() for g in sharded))
+    return lax.psum(own, "data") + jnp.sqrt((grads["bias"] ** 2).sum())
+
+
+def mistake_gathers_the_gradients(grads, specs):
+    """It brings every gradient to every device before it adds the squares."""
+    full = {
+        name: lax.all_gather(
+            g, "data", axis=specs[name].index("data"), tiled=True, to="invarying"
+        )
+        if "data" in specs[name]
+        else g
+        for name, g in grads.items()
     }
-
-
-def mistake_is_not_tiled(weights, specs):
-    """Stack the shards along a new axis."""
-    return {
-        k: lax.all_gather(w, "data", axis=len(specs[k]) - 1) if len(specs[k]) else w
-        for k, w in weights.items()
-    }
-
-
-def mistake_makes_it_invarying(weights, specs):
-    """Gather for a result under `P()`, so that all gradients are added everywhere."""
-    return {
-        k: lax.all_gather(w, "data", axis=len(specs[k]) - 1, tiled=True, to="invarying")
-        if "data" in specs[k]
-        else w
-        for k, w in weights.items()
-    }
+    return jnp.sqrt(sum((g**2).sum() for g in full.values()))

@@ -46,7 +46,7 @@ def check(highest):
 
 
 def mistake_own_row(scores):
-    """Take the row inside of the device's block for the row of the array."""
+    """It takes the row of the device's shard for the row of the array."""
     return lax.pmax(scores.max(), "data"), scores.argmax()
 
 

@@ -61,7 +61,7 @@ def mistake_names_the_other(x, mesh):
 
 
 def mistake_averages_the_block(x, mesh):
-    """Write `mean(axis=0)` as on one device: a block has one row, its own mean."""
+    """It takes `mean(axis=0)` as on one device, but a shard has only one row."""
 
     def subtract(x):
         return x - x.mean(axis=0)

@@ -17,7 +17,7 @@ ROWS = P("rows", None)
 
 
 def solution(a, b):
-    """Return this device's rows of `a @ b`: each block of b meets its columns of a.
+    """Each shard of b is multiplied by its columns of a, for this device's rows.
 
     a: (m/n, k), b: (k/n, p), inside of `shard_map`.
     """
@@ -30,7 +30,7 @@ def solution(a, b):
 
 
 def columns(a, k):
-    """Return the columns of a that meet the block of b of device k."""
+    """Return the columns of a that belong to the shard of b of device k."""
     n = lax.axis_size("rows")
     size = a.shape[1] // n
     return lax.dynamic_slice_in_dim(a, k % n * size, size, axis=1)
@@ -90,7 +90,7 @@ def mistake_gathers(a, b):
 
 
 def mistake_keeps_its_columns(a, b):
-    """Move b, and forget that another block of b meets other columns of a."""
+    """It moves b, and multiplies each shard of it by the same columns of a."""
     n, me = lax.axis_size("rows"), lax.axis_index("rows")
     total = columns(a, me) @ b
     for _ in range(1, n):
@@ -110,7 +110,7 @@ def mistake_counts_the_other_way(a, b):
 
 
 def mistake_sends_once_more(a, b):
-    """Send after every product, the last one too, which brings every block home."""
+    """It sends after every product, also after the last, where nobody needs b."""
     n, me = lax.axis_size("rows"), lax.axis_index("rows")
     total = 0
     for step in range(n):

@@ -58,7 +58,7 @@ def rows(n, k):
 
 
 def mistake_divides_by_its_own_part(x, mesh):
-    """Think that `sum` inside the body sees the whole row: it sees one block."""
+    """It takes `sum` inside the body for that of the row, but sees one shard."""
 
     def divide(x):
         return x / x.sum(axis=1, keepdims=True)
@@ -76,7 +76,7 @@ def mistake_takes_the_mean(x, mesh):
 
 
 def mistake_adds_the_blocks(x, mesh):
-    """Think that `psum` sums the row: it adds the blocks, element by element."""
+    """It expects `psum` to sum the row, but `psum` adds shards element by element."""
 
     def divide(x):
         return x / lax.psum(x, "inner")
@@ -85,6 +85,6 @@ def mistake_adds_the_blocks(x, mesh):
 
 
 def mistake_brings_the_rows_together(x, mesh):
-    """Send the whole array to every device, so that the sum is an ordinary one."""
+    """It gathers the array on every device, so that `sum` sees all of a row."""
     whole = jax.device_put(x, NamedSharding(mesh, P()))
     return whole / whole.sum(axis=1, keepdims=True)

@@ -79,7 +79,7 @@ def mistake_keeps_the_padding(f):
 
 
 def mistake_deals_the_rows(f):
-    """Deal the rows out like cards, and pick them up hand by hand."""
+    """It gives device d rows d, d + 8 and so on, and concatenates the results."""
     mapped = jax.pmap(jax.vmap(f))
 
     def every(rows):
@@ -91,7 +91,7 @@ def mistake_deals_the_rows(f):
 
 
 def mistake_leaves_vmap_out(f):
-    """Hand `f` a whole block: what it makes of a block need not have rows."""
+    """It calls `f` with all rows of a shard, but `f` is written for one row."""
     mapped = jax.pmap(f)
 
     def every(rows):

@@ -20,9 +20,6 @@ from jax.sharding import Mesh, NamedSharding
 from examples.tools.tracing import traces
 from examples.vmap.what_it_does import normalized_hlo
 
-# Milliseconds a call, as a notebook of 2022 printed them for eight TPU v3 cores.
-NOTEBOOK_MS = {"jit(vmap)": 2.33, "jit(pmap)": 47.4, "pmap(jit)": 37.1, "pmap": 24.5}
-
 
 def reference(v, u):
     """Return the dot products of all rows, (n,), without any map."""

@@ -18,7 +18,7 @@ from jax import lax
 RULES = {}
 
 
-class Lanes(NamedTuple):
+class MappedAxis(NamedTuple):
     """The mapped axis: its name, or None; its size; and the rules for it."""
 
     name: str | None
@@ -29,10 +29,10 @@ class Lanes(NamedTuple):
 def rule(*names):
     """Register the decorated function as the batching rule of the primitives `names`.
 
-    A rule is called as `rule(lanes, op, args, dims, **params)`:
-    lanes: the mapped axis; op: the operation, which `op(*args)` runs as it was recorded
+    A rule is called as `rule(mapped, op, args, dims, **params)`:
+    mapped: the mapped axis; op: what `op(*args)` runs as it was recorded
     and `op(*args, name=value)` with a parameter replaced; args: its arrays; dims: for
-    each of them 0, where axis 0 holds the lanes, or None, where all lanes share it.
+    each of them 0, where axis 0 holds the batch, or None, where all examples share it.
     It returns the output, or the list of them, and a dim, or one for each output.
     """
 
@@ -44,20 +44,20 @@ def rule(*names):
 
 
 def shift(axes, by=1):
-    """Return an axis, or a tuple of them, moved `by` places: lanes stand in front."""
+    """Return an axis, or a tuple of them, moved `by` places, behind the batch."""
     if isinstance(axes, list | tuple):
         return tuple(each + by for each in axes)
     return axes + by
 
 
-def every_lane(x, dim, lanes):
-    """Return x with lanes in front: (...) becomes (n, ...), copied where it must."""
-    return x if dim == 0 else lax.broadcast(x, (lanes.size,))
+def with_batch(x, dim, mapped):
+    """Return x with the batch in front: (...) becomes (n, ...), copied where needed."""
+    return x if dim == 0 else lax.broadcast(x, (mapped.size,))
 
 
-def all_lanes(args, dims, lanes):
-    """Return the list of `args`, every one with lanes in front."""
-    return [every_lane(x, dim, lanes) for x, dim in zip(args, dims, strict=True)]
+def all_batched(args, dims, mapped):
+    """Return the list of `args`, every one with the batch in front."""
+    return [with_batch(x, dim, mapped) for x, dim in zip(args, dims, strict=True)]
 
 
 # ---- one number at a time --------------------------------------------------------
@@ -78,23 +78,23 @@ ELEMENTWISE = """
 
 
 @rule(*ELEMENTWISE)
-def elementwise(lanes, op, args, dims, **params):
+def elementwise(mapped, op, args, dims, **params):
     """The same operation, on more numbers: (n, ...) and (n, ...) give (n, ...)."""
     ranks = [jnp.ndim(x) - (dim == 0) for x, dim in zip(args, dims, strict=True)]
     aligned = []
     for x, dim, rank in zip(args, dims, ranks, strict=True):
-        if dim == 0 and rank < max(ranks):  # a number for each lane, beside an array
+        if dim == 0 and rank < max(ranks):  # a number for each example, beside an array
             x = lax.expand_dims(x, range(1, 1 + max(ranks) - rank))
-        elif dim is None and rank > 0:  # an array that all lanes share
+        elif dim is None and rank > 0:  # an array that all examples share
             x = lax.expand_dims(x, (0,))
         aligned.append(x)
     return op(*aligned), 0
 
 
 @rule("select_n", "clamp")
-def same_shape(lanes, op, args, dims, **params):
+def same_shape(mapped, op, args, dims, **params):
     """As `elementwise`, for operations that want all their shapes to be equal."""
-    args = all_lanes(args, dims, lanes)
+    args = all_batched(args, dims, mapped)
     shape = max((x.shape for x in args), key=len)
     return op(*(lax.broadcast_in_dim(x, shape, range(x.ndim)) for x in args)), 0
 
@@ -112,51 +112,51 @@ NAMES_AXES = {
 
 
 @rule(*" ".join(NAMES_AXES.values()).split())
-def along_axes(lanes, op, args, dims, **params):
+def along_axes(mapped, op, args, dims, **params):
     """The same operation along the same axes, each one place further back."""
     [key] = NAMES_AXES.keys() & params.keys()
-    return op(*all_lanes(args, dims, lanes), **{key: shift(params[key])}), 0
+    return op(*all_batched(args, dims, mapped), **{key: shift(params[key])}), 0
 
 
 @rule("transpose")
-def transpose(lanes, op, args, dims, permutation):
-    """Lanes stay in front."""
+def transpose(mapped, op, args, dims, permutation):
+    """The batch stays in front."""
     return op(*args, permutation=(0, *shift(permutation))), 0
 
 
 @rule("broadcast_in_dim")
-def broadcast_in_dim(lanes, op, args, dims, shape, broadcast_dimensions, **params):
-    """Lanes go to the front of the new shape."""
+def broadcast_in_dim(mapped, op, args, dims, shape, broadcast_dimensions, **params):
+    """The batch goes to the front of the new shape."""
     to = (0, *shift(broadcast_dimensions))
-    return op(*args, shape=(lanes.size, *shape), broadcast_dimensions=to), 0
+    return op(*args, shape=(mapped.size, *shape), broadcast_dimensions=to), 0
 
 
 @rule("reshape")
-def reshape(lanes, op, args, dims, new_sizes, dimensions, **params):
-    """Each lane is reshaped; no number leaves its lane."""
+def reshape(mapped, op, args, dims, new_sizes, dimensions, **params):
+    """Each example is reshaped; no number leaves its example."""
     order = dimensions and (0, *shift(dimensions))
-    return op(*args, new_sizes=(lanes.size, *new_sizes), dimensions=order), 0
+    return op(*args, new_sizes=(mapped.size, *new_sizes), dimensions=order), 0
 
 
 @rule("tile")
-def tile(lanes, op, args, dims, reps):
-    """Each lane is repeated; the lanes are not."""
+def tile(mapped, op, args, dims, reps):
+    """Each example is repeated; the batch is not."""
     return op(*args, reps=(1, *reps)), 0
 
 
 @rule("slice")
-def slice_(lanes, op, args, dims, start_indices, limit_indices, strides):
-    """The same slice of each lane."""
-    ends = {"limit_indices": (lanes.size, *limit_indices)}
+def slice_(mapped, op, args, dims, start_indices, limit_indices, strides):
+    """The same slice of each example."""
+    ends = {"limit_indices": (mapped.size, *limit_indices)}
     steps = strides and (1, *strides)
     return op(*args, start_indices=(0, *start_indices), strides=steps, **ends), 0
 
 
 @rule("pad")
-def pad(lanes, op, args, dims, padding_config):
-    """Nothing is added between lanes; a filling for each lane is put in afterwards."""
+def pad(mapped, op, args, dims, padding_config):
+    """Nothing is added between examples; one filling for each is put in afterwards."""
     (x, filling), around = args, ((0, 0, 0), *padding_config)
-    x = every_lane(x, dims[0], lanes)
+    x = with_batch(x, dims[0], mapped)
     if dims[1] is None:
         return op(x, filling, padding_config=around), 0
     padded = op(x, jnp.zeros((), x.dtype), padding_config=around)
@@ -166,8 +166,8 @@ def pad(lanes, op, args, dims, padding_config):
 
 
 @rule("dot_general")
-def dot_general(lanes, op, args, dims, dimension_numbers, **params):
-    """Lanes of both: one more batch axis. Of one: one more of its free axes."""
+def dot_general(mapped, op, args, dims, dimension_numbers, **params):
+    """A batch of both is one more batch axis; of one, one more of its free axes."""
     (x_sums, y_sums), (x_batch, y_batch) = dimension_numbers
     of_x, of_y = (dim == 0 for dim in dims)
     both = (0,) if of_x and of_y else ()
@@ -184,20 +184,20 @@ def dot_general(lanes, op, args, dims, dimension_numbers, **params):
 @rule("householder_product", "triangular_solve", "lu_pivots_to_permutation")
 @rule("symmetric_product", "tridiagonal", "tridiagonal_solve")
 @rule("ormqr")
-def last_axes(lanes, op, args, dims, **params):
+def last_axes(mapped, op, args, dims, **params):
     """Axes in front of the last are a batch to these operations already."""
-    return op(*all_lanes(args, dims, lanes)), 0
+    return op(*all_batched(args, dims, mapped)), 0
 
 
 @rule("optimization_barrier")
-def optimization_barrier(lanes, op, args, dims):
+def optimization_barrier(mapped, op, args, dims):
     """Nothing is computed: each output is as its input."""
     return op(*args), dims
 
 
 @rule("reduce_window_max", "reduce_window_min", "reduce_window_sum")
-def reduce_window(lanes, op, args, dims, **params):
-    """A window of one lane, and nothing added between lanes."""
+def reduce_window(mapped, op, args, dims, **params):
+    """A window of one example, and nothing added between examples."""
     ones = "window_dimensions window_strides base_dilation window_dilation".split()
     changed = {name: (1, *params[name]) for name in ones}
     return op(*args, padding=((0, 0), *params["padding"]), **changed), 0
@@ -205,31 +205,31 @@ def reduce_window(lanes, op, args, dims, **params):
 
 @rule("conv_general_dilated")
 def convolution(
-    lanes, op, args, dims, dimension_numbers, feature_group_count, **params
+    mapped, op, args, dims, dimension_numbers, feature_group_count, **params
 ):
-    """Lanes of the images: more images. Lanes of both: more groups of features."""
+    """A batch of images is more images; of both, more groups of features."""
     x_spec, y_spec, out_spec = dimension_numbers
     (x, y), (x_dim, y_dim) = args, dims
-    if y_dim is None:  # (lanes, images, ...) to (lanes * images, ...)
+    if y_dim is None:  # (examples, images, ...) to (examples * images, ...)
         out = op(merge(x, x_spec[0]), y)
-        return divide(out, out_spec[0], lanes.size), 0
+        return divide(out, out_spec[0], mapped.size), 0
     if params["batch_group_count"] > 1:
         raise NotImplementedError("kernels that differ, and batch_group_count")
-    # Each lane's features are groups of their own, lane by lane.
-    x = every_lane(x, x_dim, lanes)
-    groups = lanes.size * feature_group_count
+    # Each example's features are groups of their own, example by example.
+    x = with_batch(x, x_dim, mapped)
+    groups = mapped.size * feature_group_count
     out = op(merge(x, x_spec[1]), merge(y, y_spec[0]), feature_group_count=groups)
-    return divide(out, out_spec[1], lanes.size), 0
+    return divide(out, out_spec[1], mapped.size), 0
 
 
 def merge(x, axis):
-    """Return x with its lanes merged into an axis: (n, a, b), 1 to (a, n * b)."""
+    """Return x with its batch merged into an axis: (n, a, b), 1 to (a, n * b)."""
     x = jnp.moveaxis(x, 0, axis)
     return x.reshape(*x.shape[:axis], -1, *x.shape[axis + 2 :])
 
 
 def divide(x, axis, size):
-    """Return x with the lanes that `merge` put into an axis in front again."""
+    """Return x with the batch that `merge` put into an axis in front again."""
     x = x.reshape(*x.shape[:axis], size, -1, *x.shape[axis + 1 :])
     return jnp.moveaxis(x, axis, 0)
 
@@ -238,10 +238,10 @@ def divide(x, axis, size):
 
 
 def lookup(numbers, of_data, of_indices):
-    """Return dimension numbers for lanes of the data, of the indices, or of both.
+    """Return dimension numbers for a batch of the data, of the indices, or of both.
 
-    Fields that count axes of the data move back if the data has lanes, and likewise
-    for the indices. If both have them, lanes are one more batch axis.
+    Fields that count axes of the data move back if the data has a batch, and likewise
+    for the indices. If both have them, examples are one more batch axis.
     """
     both = (0,) if of_data and of_indices else ()
     moved = {}
@@ -258,59 +258,59 @@ def lookup(numbers, of_data, of_indices):
 
 
 @rule("gather")
-def gather(lanes, op, args, dims, dimension_numbers, slice_sizes, **params):
-    """Read from each lane, at places of each lane; or either of them is shared."""
+def gather(mapped, op, args, dims, dimension_numbers, slice_sizes, **params):
+    """Read from each example, at its own places; or either of them is shared."""
     of_data, of_indices = (dim == 0 for dim in dims)
     if of_data:
-        slice_sizes = (1 if of_indices else lanes.size, *slice_sizes)
+        slice_sizes = (1 if of_indices else mapped.size, *slice_sizes)
     numbers = lookup(dimension_numbers, of_data, of_indices)
     return op(*args, dimension_numbers=numbers, slice_sizes=slice_sizes), 0
 
 
 @rule(*"scatter scatter-add scatter-max scatter-min scatter-mul scatter-sub".split())
-def scatter(lanes, op, args, dims, dimension_numbers, **params):
-    """Write into each lane: data and updates get lanes, shared places stay shared."""
+def scatter(mapped, op, args, dims, dimension_numbers, **params):
+    """Write into each example: data and updates get a batch, shared places none."""
     (data, places, updates), of_places = args, dims[1] == 0
-    data, updates = all_lanes((data, updates), dims[::2], lanes)
+    data, updates = all_batched((data, updates), dims[::2], mapped)
     numbers = lookup(dimension_numbers, True, of_places)
     return op(data, places, updates, dimension_numbers=numbers), 0
 
 
-def starting_points(starts, dims, lanes):
-    """Return starts of all lanes, one row a lane: k of () or (n,) give (n, k)."""
-    return jnp.stack(all_lanes(starts, dims, lanes), axis=1)
+def starting_points(starts, dims, mapped):
+    """Return starts of all examples, a row for each: k of () or (n,) give (n, k)."""
+    return jnp.stack(all_batched(starts, dims, mapped), axis=1)
 
 
 @rule("dynamic_slice")
-def dynamic_slice(lanes, op, args, dims, slice_sizes):
-    """Lanes that start where all start are sliced at once; else it is a gather."""
+def dynamic_slice(mapped, op, args, dims, slice_sizes):
+    """Examples that start at one place are sliced at once; else it is a gather."""
     (data, *starts), (of_data, *dims) = args, dims
     if not any(dim == 0 for dim in dims):
         zero = jnp.zeros_like(starts[0]) if starts else 0
-        return op(data, zero, *starts, slice_sizes=(lanes.size, *slice_sizes)), 0
+        return op(data, zero, *starts, slice_sizes=(mapped.size, *slice_sizes)), 0
     each = tuple(range(len(starts)))
     numbers = lax.GatherDimensionNumbers(each, (), each)
     numbers = lookup(numbers, of_data == 0, True)
     sizes = (1, *slice_sizes) if of_data == 0 else slice_sizes
-    where = starting_points(starts, dims, lanes)
+    where = starting_points(starts, dims, mapped)
     return lax.gather(data, where, numbers, sizes, mode="clip"), 0
 
 
 @rule("dynamic_update_slice")
-def dynamic_update_slice(lanes, op, args, dims):
-    """As `dynamic_slice`: one update of all lanes, or a scatter."""
+def dynamic_update_slice(mapped, op, args, dims):
+    """As `dynamic_slice`: one update of all examples, or a scatter."""
     (data, update, *starts), (*of_both, of_starts) = args, (*dims[:2], dims[2:])
-    data, update = all_lanes((data, update), of_both, lanes)
+    data, update = all_batched((data, update), of_both, mapped)
     if not any(dim == 0 for dim in of_starts):
         zero = jnp.zeros_like(starts[0]) if starts else 0
         return op(data, update, zero, *starts), 0
     each = tuple(range(len(starts)))
     numbers = lookup(lax.ScatterDimensionNumbers(each, (), each), True, True)
-    where = starting_points(starts, of_starts, lanes)
+    where = starting_points(starts, of_starts, mapped)
     return lax.scatter(data, where, update, numbers, mode="clip"), 0
 
 
-# ---- lanes that hear from each other ---------------------------------------------
+# ---- examples that hear from each other ---------------------------------------------
 
 COMBINED = {"psum": lax.reduce_sum, "pmax": lax.reduce_max, "pmin": lax.reduce_min}
 
@@ -321,26 +321,28 @@ def names_of(axis_name):
 
 
 @rule(*COMBINED)
-def combine(lanes, op, args, dims, axes, **params):
-    """Over this axis: reduce axis 0, and all lanes share the result.
+def combine(mapped, op, args, dims, axes, **params):
+    """Over this axis: reduce axis 0, and all examples share the result.
 
     A number among `axes` is an axis that another `vmap` has mapped before.
     """
     [x], [dim] = args, dims
-    if lanes.name in axes:
-        x, dim = COMBINED[op.name](every_lane(x, dim, lanes), axes=(0,)), None
-    rest = [name for name in axes if name != lanes.name]
+    if mapped.name in axes:
+        x, dim = COMBINED[op.name](with_batch(x, dim, mapped), axes=(0,)), None
+    rest = [name for name in axes if name != mapped.name]
     others = tuple(shift(a, dim == 0) if isinstance(a, int) else a for a in rest)
     return (op(x, axes=others) if others else x), dim
 
 
 @rule("all_gather")
-def all_gather(lanes, op, args, dims, all_gather_dimension, axis_name, tiled, **params):
-    """Over this axis: the lanes are the answer, which all lanes share."""
+def all_gather(
+    mapped, op, args, dims, all_gather_dimension, axis_name, tiled, **params
+):
+    """Over this axis: the batch is the answer, which all examples share."""
     place = all_gather_dimension
-    if lanes.name not in names_of(axis_name):
+    if mapped.name not in names_of(axis_name):
         return op(*args, all_gather_dimension=place + 1), 0
-    [x] = all_lanes(args, dims, lanes)
+    [x] = all_batched(args, dims, mapped)
     out = jnp.moveaxis(x, 0, place)
     if tiled:
         out = out.reshape(*x.shape[1 : place + 1], -1, *x.shape[place + 2 :])
@@ -348,13 +350,13 @@ def all_gather(lanes, op, args, dims, all_gather_dimension, axis_name, tiled, **
 
 
 @rule("all_to_all")
-def all_to_all(lanes, op, args, dims, axis_name, split_axis, concat_axis, **params):
-    """Over this axis: each lane gets its own part of every lane, in their order."""
-    [x] = all_lanes(args, dims, lanes)
-    if lanes.name not in names_of(axis_name):
+def all_to_all(mapped, op, args, dims, axis_name, split_axis, concat_axis, **params):
+    """Over this axis: each example gets its part of every example, in their order."""
+    [x] = all_batched(args, dims, mapped)
+    if mapped.name not in names_of(axis_name):
         return op(x, split_axis=split_axis + 1, concat_axis=concat_axis + 1), 0
     refuse_groups(op, axis_name, params)
-    x = divide(x, split_axis + 1, lanes.size)  # (to, from, ...)
+    x = divide(x, split_axis + 1, mapped.size)  # (to, from, ...)
     return merge(jnp.moveaxis(x, 1, 0), concat_axis + 1), 0
 
 
@@ -368,34 +370,34 @@ def refuse_groups(op, axis_name, params):
 
 @rule("reduce_scatter")
 def reduce_scatter(
-    lanes, op, args, dims, axis_name, scatter_dimension, tiled, **params
+    mapped, op, args, dims, axis_name, scatter_dimension, tiled, **params
 ):
-    """Over this axis: each lane gets its own part of the sum of all lanes."""
-    [x] = all_lanes(args, dims, lanes)
+    """Over this axis: each example gets its own part of the sum of all examples."""
+    [x] = all_batched(args, dims, mapped)
     place = scatter_dimension
-    if lanes.name not in names_of(axis_name):
+    if mapped.name not in names_of(axis_name):
         return op(x, scatter_dimension=place + 1), 0
     refuse_groups(op, axis_name, params)
     total = x.sum(axis=0)
-    return divide(total, place, lanes.size) if tiled else jnp.moveaxis(
+    return divide(total, place, mapped.size) if tiled else jnp.moveaxis(
         total, place, 0
     ), 0
 
 
 @rule("ppermute")
-def ppermute(lanes, op, args, dims, axis_name, perm, **params):
-    """Over this axis: lanes change places; who is sent nothing gets zeros."""
-    [x] = all_lanes(args, dims, lanes)
-    if lanes.name not in names_of(axis_name):
+def ppermute(mapped, op, args, dims, axis_name, perm, **params):
+    """Over this axis: examples change places; who is sent nothing gets zeros."""
+    [x] = all_batched(args, dims, mapped)
+    if mapped.name not in names_of(axis_name):
         return op(x), 0
     sources, targets = jnp.array(perm).T
     return jnp.zeros_like(x).at[targets].set(x[sources]), 0
 
 
 @rule("axis_index")
-def axis_index(lanes, op, args, dims, **params):
-    """The number of each lane, int32 (n,)."""
-    return lax.iota(jnp.int32, lanes.size), 0
+def axis_index(mapped, op, args, dims, **params):
+    """The number of each example, int32 (n,)."""
+    return lax.iota(jnp.int32, mapped.size), 0
 
 
 # ---- what is left out ------------------------------------------------------------
@@ -459,10 +461,10 @@ def coverage(registered):
 
 
 def main():
-    """Apply one rule by hand: rows have lanes, weights are shared by all of them.
+    """Apply one rule by hand: rows have a batch, weights are shared by all of them.
 
     >>> main()
-    rows (4, 3), shared weights (3, 5): (4, 5), with lanes on axis 0
+    rows (4, 3), shared weights (3, 5): (4, 5), with examples on axis 0
     one product of two matrices: True
     """
     rows, weights = jnp.arange(12.0).reshape(4, 3), jnp.arange(15.0).reshape(3, 5)
@@ -471,12 +473,12 @@ def main():
     def op(*args, **changed):
         return eqn.primitive.bind(*args, **eqn.params | changed)
 
-    lanes, dims = Lanes(None, len(rows), RULES), (0, None)
-    out, dim = dot_general(lanes, op, (rows, weights), dims, **eqn.params)
+    mapped, dims = MappedAxis(None, len(rows), RULES), (0, None)
+    out, dim = dot_general(mapped, op, (rows, weights), dims, **eqn.params)
     same = bool((out == rows @ weights).all())
     assert same
     shapes = f"rows {rows.shape}, shared weights {weights.shape}: {out.shape}"
-    print(f"{shapes}, with lanes on axis {dim}")
+    print(f"{shapes}, with examples on axis {dim}")
     print(f"one product of two matrices: {same}")
 
 

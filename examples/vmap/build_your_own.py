@@ -5,8 +5,8 @@ loops and branches may go differently for each item.
 What finishes it: a jaxpr, the list of operations that JAX records, an interpreter that
 knows which values hold a batch, and for each operation a rule.
 
-An item of the batch is called a lane here. A value is an array and a `dim`: 0 where
-its axis 0 holds the lanes, None where all lanes share it.
+A value is an array and a `dim`: 0 where its axis 0 holds the batch, None where all
+examples share it.
 
 Run it: `python -m examples.vmap.build_your_own`
 """
@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import Literal
 
-from examples.vmap.batching_rules import RULES, Lanes, every_lane, rule
+from examples.vmap.batching_rules import RULES, MappedAxis, rule, with_batch
 
 # ---- the interpreter -------------------------------------------------------------
 
@@ -49,8 +49,8 @@ def evaluate(jaxpr, *args):
     return [read(var) for var in jaxpr.outvars]
 
 
-def interpret(jaxpr, lanes, args, dims):
-    """Run a jaxpr for all lanes at once; return its outputs and their dims."""
+def interpret(jaxpr, mapped, args, dims):
+    """Run a jaxpr for all examples at once; return its outputs and their dims."""
     consts = [(const, None) for const in getattr(jaxpr, "consts", ())]
     values = [*consts, *zip(args, dims, strict=True)]
     env = dict(zip(jaxpr.constvars + jaxpr.invars, values, strict=True))
@@ -59,20 +59,20 @@ def interpret(jaxpr, lanes, args, dims):
         return (var.val, None) if isinstance(var, Literal) else env[var]
 
     for eqn in jaxpr.eqns:
-        outs = run_batched(eqn, lanes, [read(var) for var in eqn.invars])
+        outs = run_batched(eqn, mapped, [read(var) for var in eqn.invars])
         env.update(zip(eqn.outvars, outs, strict=True))
     outs = [read(var) for var in jaxpr.outvars]
     return [x for x, _ in outs], tuple(dim for _, dim in outs)
 
 
-def run_batched(eqn, lanes, values):
+def run_batched(eqn, mapped, values):
     """Run one equation on pairs of array and dim, and return such pairs."""
     args, dims = [x for x, _ in values], tuple(dim for _, dim in values)
     op, out_dims = Operation(eqn), None
-    if 0 not in dims and not talks_over(eqn, lanes):
-        outs = op(*args)  # all lanes share all of it: once is enough
-    elif op.name in lanes.rules:
-        outs, out_dims = lanes.rules[op.name](lanes, op, args, dims, **eqn.params)
+    if 0 not in dims and not names_axis(eqn, mapped):
+        outs = op(*args)  # all examples share all of it: once is enough
+    elif op.name in mapped.rules:
+        outs, out_dims = mapped.rules[op.name](mapped, op, args, dims, **eqn.params)
     else:
         raise NotImplementedError(missing(op.name))
     outs = outs if eqn.primitive.multiple_results else [outs]
@@ -80,10 +80,10 @@ def run_batched(eqn, lanes, values):
     return list(zip(outs, [out_dims] * len(outs) if same else out_dims, strict=True))
 
 
-def talks_over(eqn, lanes):
+def names_axis(eqn, mapped):
     """Return whether an equation, or a jaxpr inside of it, names the mapped axis."""
     names = {getattr(effect, "name", None) for effect in eqn.effects}
-    return lanes.name is not None and lanes.name in names
+    return mapped.name is not None and mapped.name in names
 
 
 def missing(name):
@@ -97,47 +97,47 @@ def missing(name):
 def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, *, rules=RULES):
     """Return `fun` mapped over an axis of its arguments, as `jax.vmap` does.
 
-    in_axes, out_axes: an axis, or None for what all lanes share, or a pytree of them
+    in_axes, out_axes: an axis, or None for what all examples share, or a pytree of them
     that is a prefix of the arguments, or of the output. Keyword arguments are mapped
     over axis 0. rules: a rule for each primitive's name. Raises ValueError where sizes
     differ, and NotImplementedError where an operation has no rule.
     """
 
     @wraps(fun)
-    def mapped(*args, **kwargs):
+    def over_batch(*args, **kwargs):
         axes = spread("in_axes", in_axes, args) + spread("in_axes", 0, kwargs)
-        size = count_lanes((args, kwargs), axes, axis_size)
-        lanes = Lanes(axis_name, size, rules)
-        return map_once(fun, (args, kwargs), axes, out_axes, lanes)
+        size = batch_size((args, kwargs), axes, axis_size)
+        mapped = MappedAxis(axis_name, size, rules)
+        return map_once(fun, (args, kwargs), axes, out_axes, mapped)
 
-    return mapped
+    return over_batch
 
 
-def map_once(fun, arguments, in_axes, out_axes, lanes):
-    """Call `fun` for all lanes: in_axes is a list here, an axis for each leaf."""
+def map_once(fun, arguments, in_axes, out_axes, mapped):
+    """Call `fun` for all examples: in_axes is a list here, an axis for each leaf."""
     leaves, tree = jax.tree.flatten(arguments)
     leaves = [to_front(x, axis) for x, axis in zip(leaves, in_axes, strict=True)]
     dims = tuple(None if axis is None else 0 for axis in in_axes)
-    one = jax.tree.unflatten(tree, map(one_lane, leaves, dims))
-    jaxpr, out = record(fun, one, lanes)
-    outs, dims = interpret(jaxpr, lanes, leaves, dims)
+    one = jax.tree.unflatten(tree, map(one_example, leaves, dims))
+    jaxpr, out = record(fun, one, mapped)
+    outs, dims = interpret(jaxpr, mapped, leaves, dims)
     out_axes = spread("out_axes", out_axes, out)
     placed = zip(name_leaves(out), outs, dims, out_axes, strict=True)
-    outs = [from_front(*each, lanes) for each in placed]
+    outs = [from_front(*each, mapped) for each in placed]
     return jax.tree.unflatten(jax.tree.structure(out), outs)
 
 
-def one_lane(x, dim):
-    """Return what one lane has of x, as a shape and a dtype."""
+def one_example(x, dim):
+    """Return what one example has of x, as a shape and a dtype."""
     weak = getattr(jax.typeof(x), "weak_type", False)
     shape = x.shape if dim is None else x.shape[1:]
     return jax.ShapeDtypeStruct(shape, x.dtype, weak_type=weak)
 
 
-def record(fun, arguments, lanes):
-    """Return the jaxpr of `fun` for one lane, and the shapes of its output."""
+def record(fun, arguments, mapped):
+    """Return the jaxpr of `fun` for one example, and the shapes of its output."""
     args, kwargs = arguments
-    named = None if lanes.name is None else [(lanes.name, lanes.size)]
+    named = None if mapped.name is None else [(mapped.name, mapped.size)]
     return jax.make_jaxpr(fun, axis_env=named, return_shape=True)(*args, **kwargs)
 
 
@@ -167,8 +167,8 @@ def name_leaves(tree, name="output"):
     return [name + jax.tree_util.keystr(path) for path in paths]
 
 
-def count_lanes(arguments, axes, axis_size=None):
-    """Return how many lanes there are; raises ValueError where arguments differ."""
+def batch_size(arguments, axes, axis_size=None):
+    """Return how many examples there are; raises ValueError where arguments differ."""
     names = name_leaves(arguments[0], "args") + name_leaves(arguments[1], "kwargs")
     sizes = {}
     for name, x, axis in zip(names, jax.tree.leaves(arguments), axes, strict=True):
@@ -177,60 +177,61 @@ def count_lanes(arguments, axes, axis_size=None):
             continue
         if not -rank <= axis < rank:
             raise ValueError(f"{name} has {rank} axes, and in_axes asks for {axis}")
-        sizes[name] = jnp.shape(x)[axis]
+        where = f"axis {axis} of {name} of type {jax.typeof(x)}"
+        sizes[where] = jnp.shape(x)[axis]
     if axis_size is not None:
         sizes["axis_size"] = axis_size
     if not sizes:
         raise ValueError("nothing is mapped: give in_axes an axis, or say axis_size")
     if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{name} has {size}" for name, size in sizes.items())
+        found = ", ".join(f"{name} has size {size}" for name, size in sizes.items())
         raise ValueError(f"the sizes of the mapped axes differ: {found}")
     return next(iter(sizes.values()))
 
 
 def to_front(x, axis):
-    """Return x as an array with its lanes in front."""
+    """Return x as an array with its batch in front."""
     x = jnp.asarray(x)
     return x if axis is None else jnp.moveaxis(x, axis, 0)
 
 
-def from_front(name, x, dim, out_axis, lanes):
-    """Return an output with its lanes where `out_axes` wants them."""
+def from_front(name, x, dim, out_axis, mapped):
+    """Return an output with its batch where `out_axes` wants them."""
     if out_axis is not None:
-        return jnp.moveaxis(every_lane(x, dim, lanes), 0, out_axis)
+        return jnp.moveaxis(with_batch(x, dim, mapped), 0, out_axis)
     if dim is None:
         return jnp.asarray(x)
-    raise ValueError(f"{name} differs from lane to lane, so its out_axes is not None")
+    raise ValueError(f"{name} depends on the example, so its out_axes is not None")
 
 
 # ---- rules for what has a jaxpr inside -------------------------------------------
 
 
-def give_lanes(args, dims, wanted, lanes):
-    """Return args, with lanes in front of those whose `wanted` dim is 0."""
+def give_batch(args, dims, wanted, mapped):
+    """Return args, with the batch in front of those whose `wanted` dim is 0."""
     triples = zip(args, dims, wanted, strict=True)
-    return [every_lane(x, dim, lanes) if want == 0 else x for x, dim, want in triples]
+    return [with_batch(x, dim, mapped) if want == 0 else x for x, dim, want in triples]
 
 
-def batched(jaxpr, lanes, dims, wanted):
+def batched(jaxpr, mapped, dims, wanted):
     """Return a function that runs `jaxpr` and gives its outputs the `wanted` dims."""
 
     def run(*args):
-        return give_lanes(*interpret(jaxpr, lanes, args, dims), wanted, lanes)
+        return give_batch(*interpret(jaxpr, mapped, args, dims), wanted, mapped)
 
     return run
 
 
-def predict(jaxpr, lanes, dims):
+def predict(jaxpr, mapped, dims):
     """Return the dims of the outputs for given dims of the inputs; compute nothing."""
     shapes = []
     for var, dim in zip(jaxpr.invars, dims, strict=True):
-        shape = var.aval.shape if dim is None else (lanes.size, *var.aval.shape)
+        shape = var.aval.shape if dim is None else (mapped.size, *var.aval.shape)
         shapes.append(jax.ShapeDtypeStruct(shape, var.aval.dtype))
     found = []
 
     def run(*args):
-        outs, out_dims = interpret(jaxpr, lanes, args, dims)
+        outs, out_dims = interpret(jaxpr, mapped, args, dims)
         found.extend(out_dims)
         return outs
 
@@ -244,51 +245,51 @@ def either(*alternatives):
 
 
 def choose(index, *cases):
-    """Return for each lane one of the cases: index (n,), cases (n, ...) each."""
+    """Return for each example one of the cases: index (n,), cases (n, ...) each."""
     return lax.select_n(lax.broadcast_in_dim(index, cases[0].shape, (0,)), *cases)
 
 
 @rule("jit")
-def inline(lanes, op, args, dims, jaxpr, **params):
+def inline(mapped, op, args, dims, jaxpr, **params):
     """What is inside of a `jit` is run like the rest: put one outside of `vmap`."""
-    return interpret(jaxpr, lanes, args, dims)
+    return interpret(jaxpr, mapped, args, dims)
 
 
 @rule("remat2")
-def remat(lanes, op, args, dims, jaxpr, policy, prevent_cse, **params):
+def remat(mapped, op, args, dims, jaxpr, policy, prevent_cse, **params):
     """A checkpoint stays one."""
-    out_dims = predict(jaxpr, lanes, dims)
-    run = batched(jaxpr, lanes, dims, out_dims)
+    out_dims = predict(jaxpr, mapped, dims)
+    run = batched(jaxpr, mapped, dims, out_dims)
     return jax.checkpoint(run, policy=policy, prevent_cse=prevent_cse)(*args), out_dims
 
 
 @rule("cond")
-def cond(lanes, op, args, dims, branches, **params):
-    """One branch, if all lanes agree which; else all branches, and lanes choose."""
+def cond(mapped, op, args, dims, branches, **params):
+    """One branch, if all examples agree on it; else all, and each example chooses."""
     (index, *args), (index_dim, *dims) = args, dims
     if index_dim == 0:
-        return every_branch(lanes, index, args, dims, branches), 0
-    wanted = either(*(predict(branch, lanes, dims) for branch in branches))
-    run = [batched(branch, lanes, dims, wanted) for branch in branches]
+        return every_branch(mapped, index, args, dims, branches), 0
+    wanted = either(*(predict(branch, mapped, dims) for branch in branches))
+    run = [batched(branch, mapped, dims, wanted) for branch in branches]
     return lax.switch(index, run, *args), wanted
 
 
-def every_branch(lanes, index, args, dims, branches):
-    """Run all branches; return for each lane what its own branch returns."""
+def every_branch(mapped, index, args, dims, branches):
+    """Run all branches; return for each example what its own branch returns."""
     outs = []
-    args = give_lanes(args, dims, [0] * len(args), lanes)
+    args = give_batch(args, dims, [0] * len(args), mapped)
     for number, branch in enumerate(branches):
-        # Gradients must not reach lanes that are elsewhere: 0 times inf is no number.
+        # Gradients must not reach other branches' examples: 0 times inf is no number.
         own = [choose(index == number, lax.stop_gradient(x), x) for x in args]
-        run = batched(branch, lanes, [0] * len(args), [0] * len(branch.outvars))
+        run = batched(branch, mapped, [0] * len(args), [0] * len(branch.outvars))
         outs.append(run(*own))
     return [choose(index, *cases) for cases in zip(*outs, strict=True)]
 
 
-def carried(jaxpr, lanes, before, carry, after=()):
-    """Return the dims of a loop's carry: a step may give lanes to what had none."""
+def carried(jaxpr, mapped, before, carry, after=()):
+    """Return the dims of a loop's carry: a step may give a batch to what had none."""
     while True:
-        after_a_step = predict(jaxpr, lanes, (*before, *carry, *after))[: len(carry)]
+        after_a_step = predict(jaxpr, mapped, (*before, *carry, *after))[: len(carry)]
         wider = either(carry, after_a_step)
         if wider == carry:
             return carry
@@ -297,16 +298,16 @@ def carried(jaxpr, lanes, before, carry, after=()):
 
 @rule("while")
 def while_loop(
-    lanes, op, args, dims, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts
+    mapped, op, args, dims, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts
 ):
-    """Step until the last lane is done; a lane that is done keeps what it has."""
+    """Step until the last example is done; one that is done keeps what it has."""
     a, b = cond_nconsts, cond_nconsts + body_nconsts
-    carry = carried(body_jaxpr, lanes, dims[a:b], dims[b:])
-    [apart] = predict(cond_jaxpr, lanes, dims[:a] + carry)
+    carry = carried(body_jaxpr, mapped, dims[a:b], dims[b:])
+    [apart] = predict(cond_jaxpr, mapped, dims[:a] + carry)
     if apart == 0:
         carry = (0,) * len(carry)
-    test = batched(cond_jaxpr, lanes, dims[:a] + carry, [apart])
-    step = batched(body_jaxpr, lanes, dims[a:b] + carry, carry)
+    test = batched(cond_jaxpr, mapped, dims[:a] + carry, [apart])
+    step = batched(body_jaxpr, mapped, dims[a:b] + carry, carry)
 
     def goes_on(values):
         return jnp.any(test(*args[:a], *values)[0])
@@ -318,12 +319,12 @@ def while_loop(
         [going] = test(*args[:a], *values)
         return [choose(going, old, new) for old, new in zip(values, news, strict=True)]
 
-    start = give_lanes(args[b:], dims[b:], carry, lanes)
+    start = give_batch(args[b:], dims[b:], carry, mapped)
     return lax.while_loop(goes_on, body, start), carry
 
 
 @rule("scan")
-def scan(lanes, op, args, dims, jaxpr, length, reverse, unroll, **params):
+def scan(mapped, op, args, dims, jaxpr, length, reverse, unroll, **params):
     """A scan of batched steps: its own axis goes in front, for the loop to cut."""
 
     def scanned(outside, inside):  # what is scanned has one axis less inside
@@ -333,37 +334,37 @@ def scan(lanes, op, args, dims, jaxpr, length, reverse, unroll, **params):
     count = len(jaxpr.outvars) - scanned(op.eqn.outvars, jaxpr.outvars)
     b = len(args) - scanned(op.eqn.invars, jaxpr.invars)
     a = b - count
-    carry = carried(jaxpr, lanes, dims[:a], dims[a:b], dims[b:])
+    carry = carried(jaxpr, mapped, dims[:a], dims[a:b], dims[b:])
     dims_in = dims[:a] + carry + dims[b:]
-    dims_out = carry + predict(jaxpr, lanes, dims_in)[count:]
-    step = batched(jaxpr, lanes, dims_in, dims_out)
+    dims_out = carry + predict(jaxpr, mapped, dims_in)[count:]
+    step = batched(jaxpr, mapped, dims_in, dims_out)
 
     def body(values, items):
         outs = step(*args[:a], *values, *items)
         return outs[:count], outs[count:]
 
-    start = give_lanes(args[a:b], dims[a:b], carry, lanes)
+    start = give_batch(args[a:b], dims[a:b], carry, mapped)
     items = swap_front(args[b:], dims[b:])
     end, outs = lax.scan(body, start, items, length, reverse, unroll)
     return [*end, *swap_front(outs, dims_out[count:])], dims_out
 
 
 def swap_front(args, dims):
-    """Let lanes and the axis of a scan change places: (n, k, ...) and (k, n, ...)."""
+    """Let the batch and the axis of a scan change places: (n, k, ...), (k, n, ...)."""
     pairs = zip(args, dims, strict=True)
     return [x if dim is None else x.swapaxes(0, 1) for x, dim in pairs]
 
 
-def vmap_like(fun, in_axes, lanes):
-    """Return `fun` mapped over lanes that there are already."""
-    return vmap(fun, in_axes, 0, lanes.name, lanes.size, rules=lanes.rules)
+def vmap_like(fun, in_axes, mapped):
+    """Return `fun` mapped over a batch that is already there."""
+    return vmap(fun, in_axes, 0, mapped.name, mapped.size, rules=mapped.rules)
 
 
 @rule("custom_jvp_call")
-def custom_jvp_call(lanes, op, args, dims, call_jaxpr, **params):
-    """The derivative of all lanes is the derivative of one, mapped."""
+def custom_jvp_call(mapped, op, args, dims, call_jaxpr, **params):
+    """The derivative of all examples is the derivative of one, mapped."""
     run = jax.custom_jvp(
-        batched(call_jaxpr, lanes, dims, [0] * len(call_jaxpr.outvars))
+        batched(call_jaxpr, mapped, dims, [0] * len(call_jaxpr.outvars))
     )
 
     @run.defjvp
@@ -371,17 +372,17 @@ def custom_jvp_call(lanes, op, args, dims, call_jaxpr, **params):
         def one(primals, tangents):
             return jax.jvp(op, primals, tangents)
 
-        mapped = vmap_like(one, (dims, dims), lanes)
-        return mapped(tuple(primals), tuple(tangents))
+        every = vmap_like(one, (dims, dims), mapped)
+        return every(tuple(primals), tuple(tangents))
 
     return run(*args), 0
 
 
 @rule("custom_vjp_call")
-def custom_vjp_call(lanes, op, args, dims, call_jaxpr, **params):
-    """As above, backward; what lanes share is given the sum of their gradients."""
+def custom_vjp_call(mapped, op, args, dims, call_jaxpr, **params):
+    """As above, backward; what examples share is given the sum of their gradients."""
     run = jax.custom_vjp(
-        batched(call_jaxpr, lanes, dims, [0] * len(call_jaxpr.outvars))
+        batched(call_jaxpr, mapped, dims, [0] * len(call_jaxpr.outvars))
     )
 
     def forward(*args):
@@ -391,7 +392,7 @@ def custom_vjp_call(lanes, op, args, dims, call_jaxpr, **params):
         def one(args, cotangents):
             return jax.vjp(op, *args)[1](cotangents)
 
-        gradients = vmap_like(one, (dims, 0), lanes)(args, cotangents)
+        gradients = vmap_like(one, (dims, 0), mapped)(args, cotangents)
         pairs = zip(gradients, dims, strict=True)
         return tuple(g if dim == 0 else g.sum(axis=0) for g, dim in pairs)
 
