@@ -13,6 +13,7 @@ PAGE = "docs/errors/rank.md"
 INDEX = "# A book\n\n```{toctree}\nerrors/rank\nerrors/which\n```\n"
 LISTS = "# Which\n\n```{messages} called\n```\n\n```{messages} words\n```\n"
 RAISED = 'raised: "ValueError: vmap was requested to map its argument along axis, which'
+LEARNT = "(../start/your_hardware.md)"
 BAD = {
     shelf.it_is_about_a_message: [("error:\n", "other:\n", "has no `error:`")],
     shelf.the_title_has_the_words: [
@@ -29,8 +30,8 @@ BAD = {
         ('raises: "ValueError: vmap', 'raises: "TypeError: vmap', "the words 'TypeE"),
     ],
     shelf.it_leads_to_a_page_that_teaches: [
-        ("(../start/your_hardware.md)", "(inconsistent_sizes.md)", "no link to a page that"),
-        ("(../start/your_hardware.md)", "(../evidence/timeline.md)", "no link to a page that"),
+        (LEARNT, "(inconsistent_sizes.md)", "no link to a page that"),
+        (LEARNT, "(../evidence/timeline.md)", "no link to a page that"),
         ("[devices]", "Eight devices: [devices]", "no link to a page that"),
     ],
     shelf.it_ends_with_other_causes: [
