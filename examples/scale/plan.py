@@ -6,7 +6,6 @@ Run it: `pip install "jax[tpu]"`, on Linux, then
 describes a GPU. Without a name it compiles for eight devices that are here.
 """
 
-import os
 import sys
 from pathlib import Path
 
@@ -18,6 +17,8 @@ from jax.sharding import NamedSharding
 
 def tpus(topology):
     """Return a mesh, "data", of TPUs that are not here, such as "v5e:2x4"."""
+    import os
+
     from jax.experimental.topologies import get_topology_desc
 
     os.environ |= {"TPU_SKIP_MDS_QUERY": "1", "TPU_WORKER_HOSTNAMES": "localhost"}
@@ -35,6 +36,8 @@ def gpus(description, count=8):
     It needs `pip install "jax[cuda13]"`, and a Python that was started with
     JAX_PLATFORMS=cpu; examples/scale/h100.txtpb is such a text.
     """
+    import os
+
     from jax.experimental.topologies import get_topology_desc
 
     flags = os.environ.get("XLA_FLAGS", "")  # there is no GPU to time kernels on
