@@ -29,7 +29,7 @@ def keep(page, name, view):
     """Keep a picture of the whole page, to be looked at."""
     SHOTS.mkdir(parents=True, exist_ok=True)
     file = f"{name.removesuffix('.html').replace('/', '-')}-{view}.png"
-    page.screenshot(path=SHOTS / file, full_page=True)
+    page.screenshot(path=SHOTS / file, full_page=True, animations="disabled")
     assert (SHOTS / file).stat().st_size > 5_000
 
 
