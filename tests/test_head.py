@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from docutils import nodes
 
 from book import cards
 from tests.conftest import Book
@@ -79,6 +80,16 @@ def test_a_card_has_the_title_the_figure_and_the_book():
     assert "A &amp; b" in card and "The book" in card and "The lead" not in card
     assert '<svg x="60" y="140" width="800" height="400" color=' in card
     assert "The lead." in cards.compose("A & b", None, "The lead.", "The book")
+
+
+def test_the_figure_of_a_card_is_painted_and_no_icon_of_a_dropdown():
+    icon = nodes.raw("", '<svg width="1.5em" viewBox="0 0 24 24"><path/></svg>')
+    painted = (
+        '<figure class="painted" style=""><svg style="width:9px"><g/></svg></figure>'
+    )
+    assert cards.figure(nodes.section("", icon)) is None
+    found = cards.figure(nodes.section("", icon, nodes.raw("", painted)))
+    assert found.endswith('style="width:9px"><g/></svg>') and "xmlns=" in found
 
 
 @pytest.mark.skipif(not cards.possible(), reason="the session `publish` has resvg-py")

@@ -20,6 +20,7 @@ from sphinx.application import Sphinx
 
 FOLDER, SIZE = "_cards", (1200, 630)
 INK, QUIET, PAPER = "#1f2328", "#5a6270", "#ffffff"
+_PAINTED = re.compile(r'<figure class="painted".*?(<svg .*?</svg>)', re.DOTALL)
 _BOX = re.compile(r'<svg [^>]*viewBox="(\S+) (\S+) (\S+) (\S+)"')
 
 
@@ -53,8 +54,8 @@ def write(app: Sphinx, name: str, doctree: nodes.document, lead: str) -> str:
 def figure(doctree: nodes.document) -> str | None:
     """The first painted figure of a page, as SVG that stands alone."""
     for raw in doctree.findall(nodes.raw):
-        if found := re.search(r"<svg .*?</svg>", raw.astext(), re.DOTALL):
-            text = re.sub(r"var\(--[\w-]+, ?([^)]*)\)", r"\1", found[0])
+        if found := _PAINTED.search(raw.astext()):  # no icon, as a dropdown has
+            text = re.sub(r"var\(--[\w-]+, ?([^)]*)\)", r"\1", found[1])
             return text.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     return None
 
