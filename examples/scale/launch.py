@@ -26,10 +26,6 @@ TIMED_OUT = 124  # as `timeout` exits
 LAUNCHING = __file__, "<frozen runpy>"
 
 
-class Stopped(BaseException):
-    """A signal asks the launcher to end."""
-
-
 def environment(index, count, port, devices):
     """Return the variables of process `index` of `count`: those of a task of Slurm.
 
@@ -86,7 +82,7 @@ class Worker:
 
 
 def watch(ended, count, limit, abort):
-    """Wait for `count` processes; return the status to exit with, and why.
+    """Wait for `count` processes or a signal; return the status to exit with, and why.
 
     abort: at the first that fails, without waiting for the others.
     """
@@ -96,6 +92,8 @@ def watch(ended, count, limit, abort):
             worker, status = ended.get(timeout=max(0, deadline - time.monotonic()))
         except queue.Empty:
             return found if found[0] else (TIMED_OUT, f"the {limit:g} s are over")
+        if worker is None:
+            return 128 + status, signal.Signals(status).name
         worker.end()  # what it has left running
         if status and not found[0]:
             how = f"failed with exit status {status}"
@@ -110,17 +108,17 @@ def watch(ended, count, limit, abort):
 
 def launch(count, command, devices=0, limit=600, abort=True):
     """Run `command` in `count` processes; return the status to exit with."""
-    ended, workers, held = queue.Queue(), [], socket.socket()
+    ended, workers, held = queue.SimpleQueue(), [], socket.socket()
+    for number in SIGNALS:  # one that comes while processes start waits for all to stand
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda number, frame: ended.put((None, number)))
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     held.bind(("127.0.0.1", 0))  # keeps the port for the coordinator, who shares it
     run = [__file__, "--abort" if abort else "--patient", *command]
-    try:
-        for index in range(count):
-            env = environment(index, count, held.getsockname()[1], devices)
-            workers.append(Worker(index, run, env, ended))
-        status, why = watch(ended, count, limit, abort)
-    except Stopped as stopped:
-        status, why = 128 + stopped.args[0], signal.Signals(stopped.args[0]).name
+    for index in range(count):
+        env = environment(index, count, held.getsockname()[1], devices)
+        workers.append(Worker(index, run, env, ended))
+    status, why = watch(ended, count, limit, abort)
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     for worker in workers:
@@ -189,13 +187,6 @@ def main():
     if not given.command:
         parser.error("it launches a program: python launch.py 2 hello.py")
     devices = max(1, 8 // given.count) if given.devices is None else given.devices
-
-    def stop(number, frame):
-        raise Stopped(number)
-
-    for number in SIGNALS:
-        if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, stop)
     abort = not given.no_abort
     sys.exit(launch(given.count, given.command, devices, given.limit, abort))
 

@@ -55,10 +55,12 @@ def gone(pid):
     """Whether no process has this id, or only one that waits to be buried."""
     try:
         os.kill(pid, 0)
+        stat = Path(f"/proc/{pid}/stat").read_text()
     except ProcessLookupError:
         return True
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:  # buried since, or no system that has such files
+        return Path("/proc/self").exists()
+    return stat.rpartition(")")[2].split()[0] == "Z"
 
 
 def test_all_processes_run_to_their_end(launch):
@@ -153,6 +155,31 @@ def test_a_signal_to_the_launcher_ends_all(launch, number):
     assert status == 128 + number
     assert err == f"launch: {number.name}; no process is left.\n"
     assert all(map(gone, pids))
+
+
+SIGNALLED = f"""
+import os, runpy, signal, subprocess, sys
+
+class Signalled(subprocess.Popen):
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        print(self.pid, flush=True)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+subprocess.Popen = Signalled
+sys.argv[0] = {str(LAUNCH)!r}
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_a_signal_between_two_starts_ends_the_one_that_just_began(tmp_path):
+    (tmp_path / "wait.py").write_text("import time\ntime.sleep(600)")
+    command = [sys.executable, "-c", SIGNALLED, "2", str(tmp_path / "wait.py")]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    pids = [int(line) for line in found.stdout.split()]
+    assert found.returncode == 128 + signal.SIGTERM
+    assert found.stderr == "launch: SIGTERM; no process is left.\n"
+    assert pids and all(map(gone, pids))
 
 
 def test_a_launcher_that_is_killed_leaves_nothing(launch, tmp_path):
