@@ -32,6 +32,11 @@ assert 1 + 1 == 2
 :tags: [remove-input]
 paint()
 ```
+
+```{code-cell}
+:tags: [remove-input]
+table()
+```
 """
 OUTPUTS = [
     [{"output_type": "execute_result", "data": {"text/plain": "2"}}],
@@ -42,6 +47,12 @@ OUTPUTS = [
             "data": {
                 "image/svg+xml": "<svg><title id='x'>Two &amp; two.</title></svg>"
             },
+        }
+    ],
+    [
+        {
+            "output_type": "execute_result",
+            "data": {"text/markdown": "| a |\n| --- |\n", "text/plain": "<object>"},
         }
     ],
 ]
@@ -64,6 +75,9 @@ def test_a_page_has_its_text_its_lessons_and_their_outputs(tmp_path):
         ```
 
         [Figure: Two & two.]
+
+        | a |
+        | --- |
         """)
 
 

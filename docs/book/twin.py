@@ -45,6 +45,8 @@ def markdown(page: Page, outputs: list[list[dict]], says: Says = silent) -> str:
 def _output(output: dict) -> str:
     """What a reader sees of an output; nothing of one that only a browser shows."""
     data = output.get("data", {})
+    if words := data.get("text/markdown"):
+        return "".join(words).strip()
     painted = "".join(data.get("image/svg+xml", "") or data.get("text/html", ""))
     if found := _PAINTED.search(painted):
         return f"[Figure: {html.unescape(found[1]).strip()}]"
