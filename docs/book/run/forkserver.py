@@ -34,6 +34,10 @@ import warnings
 import jax
 import jax.numpy
 
+with contextlib.suppress(ImportError):  # JAX does so as it compiles, in each process
+    import jaxlib.mlir.dialects.builtin
+    import jaxlib.mlir.dialects.mhlo  # noqa: F401
+
 sys.modules["debugpy"] = None  # nobody debugs a page, and its import takes long
 import ipykernel.debugger  # noqa: E402, F401
 from ipykernel.kernelapp import IPKernelApp  # noqa: E402
