@@ -13,7 +13,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from book.pages import Cell, Page, read
@@ -98,7 +98,8 @@ class Book:
 
     def page(self, name: str) -> Page:
         """Read the page `name`; raises `Problem` as the build does."""
-        return read(self.root / "docs" / f"{name}.md", name)
+        path = self.root / "docs" / f"{name}.md"
+        return _read(path, name, path.read_bytes())
 
     def program(self, name: str) -> Program:
         """Read the program `name`."""
@@ -115,6 +116,12 @@ class Book:
             if listing.path.is_relative_to(examples)
         }
         return found.union(*(used(cell.source) for cell in page.cells))
+
+
+@cache
+def _read(path: Path, name: str, _text: bytes) -> Page:
+    """Read a page once, for as long as its text is the same."""
+    return read(path, name)
 
 
 def used(source: str) -> set[str]:

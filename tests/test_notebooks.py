@@ -13,25 +13,16 @@ import pytest
 from book.cut import downloads
 from book.cut.notebook import Step, lessons_of
 from book.cut.program import Slicer
-from book.pages import Page, Problem, read
+from book.pages import Problem
+from tests import house
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 LIMIT = 120  # seconds for one page
 RUN = "mesh/grid_with_names", "errors/branch_types"  # in Jupyter, too
-
-
-def pages() -> dict[str, Page]:
-    """Every page that runs."""
-    found = {}
-    for path in sorted(DOCS.rglob("*.md")):
-        name = path.relative_to(DOCS).with_suffix("").as_posix()
-        if name.split("/")[0] not in ("_build", "book"):
-            found[name] = read(path, name)
-    return {name: page for name, page in found.items() if page.cells}
-
-
-PAGES = pages()
+BOOK = house.Book(ROOT)
+ALL = {name: BOOK.page(name) for name in BOOK.page_names}
+PAGES = {name: page for name, page in ALL.items() if page.cells}
 SLICER = Slicer((ROOT, DOCS))
 
 

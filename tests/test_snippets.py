@@ -14,12 +14,14 @@ import pytest
 
 from book import wordings
 from book.cut.program import Slicer, programs
-from book.pages import Problem, read
+from book.pages import Problem
 from book.run import messages
+from tests import house
 from tests.page_rules import LONG_PROGRAM, SHORT_PROGRAM
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+BOOK = house.Book(ROOT)
 LIMIT = 120  # seconds for one program
 LAUNCH = ROOT / "examples" / "scale" / "launch.py"
 JOINS = re.compile(
@@ -31,16 +33,13 @@ def cut() -> dict[str, str | Problem]:
     """Cut all pages: the id of each program -> its text, or what is wrong."""
     found: dict[str, str | Problem] = {}
     slicer = Slicer((ROOT, DOCS))
-    for path in sorted(DOCS.rglob("*.md")):
-        name = path.relative_to(DOCS).with_suffix("").as_posix()
-        if name.split("/")[0] in ("_build", "book"):
-            continue
+    for name in BOOK.page_names:
 
         def fail(problem: Problem, name: str = name) -> None:
             found[f"{name}/{problem.cell or problem.line}"] = problem
 
         try:
-            page = read(path, name)
+            page = BOOK.page(name)
         except Problem as problem:
             fail(problem)
             continue
@@ -85,7 +84,7 @@ def test_copies_are_short():
 def shown(name: str) -> tuple[str, bool]:
     """Return the code that the program `name` is a copy of, and whether it raises."""
     page_name, _, which = name.rpartition("/")
-    page = read(DOCS / f"{page_name}.md", page_name)
+    page = BOOK.page(page_name)
     if which.startswith("cell"):
         cell = page.cells[int(which.removeprefix("cell")) - 1]
         return cell.source, bool(cell.raises)
@@ -157,7 +156,7 @@ def test_no_copy_has_a_name_that_nothing_uses():
 
 def _kind(name: str) -> str | None:
     try:
-        return read(DOCS / f"{name}.md", name).kind
+        return BOOK.page(name).kind
     except Problem:
         return None
 
@@ -196,7 +195,7 @@ def message_of(name: str) -> str | None:
     known = MESSAGES.get(page)
     if not known or not which.startswith("cell"):
         return None
-    read_page = read(DOCS / f"{page}.md", page)
+    read_page = BOOK.page(page)
     cell = read_page.cells[int(which.removeprefix("cell")) - 1]
     return known.get(wordings.code(read_page, cell)) if cell.raises else None
 
@@ -227,7 +226,7 @@ def test_a_message_in_other_words_is_told():
 
 def test_messages_that_were_kept_are_found():
     for page in MESSAGES:
-        cells = wordings.raising(read(DOCS / f"{page}.md", page))
+        cells = wordings.raising(BOOK.page(page))
         cut = [one for c in cells if (one := f"{page}/cell{c.number}") in ALL]
         assert not cut or any(map(message_of, cut)), f"{page}: nox -s outputs"
 

@@ -34,10 +34,8 @@ import warnings
 import jax
 import jax.numpy
 
-with contextlib.suppress(ImportError):  # JAX does so as it compiles, in each process
-    import jaxlib.mlir.dialects.builtin
+with contextlib.suppress(ImportError):  # each process would, as it first compiles
     import jaxlib.mlir.dialects.mhlo  # noqa: F401
-
 sys.modules["debugpy"] = None  # nobody debugs a page, and its import takes long
 import ipykernel.debugger  # noqa: E402, F401
 from ipykernel.kernelapp import IPKernelApp  # noqa: E402
@@ -196,9 +194,7 @@ if __name__ == "__main__":
     except BrokenPipeError:
         pass
     finally:
-        while True:
-            kill({*left, *children()})
-            try:
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                kill({*left, *children()})
                 left.discard(os.waitpid(-1, 0)[0])
-            except ChildProcessError:
-                break
