@@ -25,8 +25,8 @@ class Rule:
         self._leads: dict[Name, set[Name]] = {}  # what is read when it is called
         self._alike: dict[Name, set[Name]] = {}  # names of one cell for one object
         self._changing: set[Name] = set()  # by some statement or function
-        self._theirs: set[tuple[Cell, str]] = set()  # what hidden cells bind
-        self._settings: dict[Statement, Name] = {}
+        self._theirs: dict[Cell, set[str]] = {}  # what hidden cells bind
+        self._settings: set[Statement] = set()
         self._reads: dict[Statement, set[Name]] = {}
         self._needs: dict[Statement, set[Statement]] = {}
         for one in statements:
@@ -86,15 +86,16 @@ class Rule:
         ours = one.imported and (one.unit, one.imported.bound) in self.links
         names = self.names(one, used.reads | used.later) | (bound if ours else set())
         reads = self._reads[one] = self._closure(names)
-        self._needs[one] = self._made(reads).union(self._settings)
-        self._obey(one)
+        self._needs[one] = self._made(reads) | self._settings
+        self._obey(one, used.breaks)
         self._changing |= self.names(one, used.changes)
         if one.fails or one.is_main or ours:
             return
         changed = self._changed(one, names)
         self._bind(one, bound, names, changed)
-        if any(map(self._is_foreign, self.names(one, used.sets))):
-            self._settings[one] = (one.unit, "")
+        foreign = self._made(self.names(one, used.sets))
+        if any(maker.imported for maker in foreign):
+            self._settings.add(one)
 
     def _bind(
         self, one: Statement, bound: set[Name], names: set[Name], changed: set[Name]
@@ -143,34 +144,21 @@ class Rule:
         maker = self._makers[name][0]
         return not (maker.imported or settled(maker.node))
 
-    def _is_foreign(self, name: Name) -> bool:
-        """Whether it is imported from elsewhere."""
-        makers = self._makers.get(name)
-        return bool(makers) and bool(makers[0].imported)
-
-    def _obey(self, one: Statement) -> None:
+    def _obey(self, one: Statement, breaks: set[str]) -> None:
         """Refuse to change in place what another cell or module made."""
-        for name in sorted(self.names(one, one.uses.breaks)):
+        for name in sorted(self.names(one, breaks)):
             makers = self._makers.get(name, (one,))
             if makers[-1].place != one.place and not makers[0].imported:
-                refuse_change(name[1], makers[-1], one)
+                unit, cell = makers[-1].place
+                who = f"cell {cell}" if cell else unit
+                said = f"changes `{name[1]}` in place, which {who} made"
+                raise SliceError(f"{said}: make a new one, or do it in {who}", one.cell)
 
     def _pass_by(self, one: Statement) -> None:
         """Of a check or a figure, only: it changes nothing that a lesson made."""
-        cell, used = one.cell, one.uses
-        for name in sorted(used.breaks):
-            maker = self.bound.get((PAGE, name))
-            if maker and not maker.imported and (cell, name) not in self._theirs:
-                refuse_change(name, maker, one)
-        self._theirs |= {(cell, name) for name in used.bound}
-        if not (cell.check or one.imported):  # the names of a check end with it
-            theirs = {(PAGE, name) for name in used.bound} & self.bound.keys()
-            self._makers |= dict.fromkeys(theirs, (one,))
-
-
-def refuse_change(name: str, maker: Statement, one: Statement) -> None:
-    """Say how not to change what `maker` made."""
-    unit, cell = maker.place
-    who = f"cell {cell}" if cell else unit
-    said = f"changes `{name}` in place, which {who} made: "
-    raise SliceError(f"{said}make a new one, or do it in {who}", one.cell)
+        theirs = self._theirs.setdefault(one.cell, set())
+        self._obey(one, one.uses.breaks - theirs)
+        theirs |= one.uses.bound
+        if not (one.cell.check or one.imported):  # the names of a check end with it
+            lost = self.names(one, one.uses.bound) & self.bound.keys()
+            self._makers |= dict.fromkeys(lost, (one,))
