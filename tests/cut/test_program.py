@@ -191,12 +191,10 @@ def test_devices_need_jax(alone):
     assert said == "8\n"
 
 
-def test_a_cell_that_asks_for_devices_itself_is_not_helped(alone):
+def test_a_cell_that_asks_for_devices_itself_has_the_last_word(alone):
     line = 'jax.config.update("jax_num_cpu_devices", 4)'
     page = f"import jax\n{line}\nlen(jax.devices('cpu'))"
-    program, said = alone(page, devices=True)
-    assert said == "4\n"
-    assert program.count("num_cpu_devices") == 1
+    assert alone(page, devices=True)[1] == "4\n"
 
 
 # ---- checks, fresh cells, and what hides names -----------------------------------

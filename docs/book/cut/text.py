@@ -72,14 +72,7 @@ def imports(found: Iterable[Imported]) -> str:
 
 
 def _from(module: str, names: set[str]) -> str:
-    def order(name: str) -> tuple[int, str]:  # CONSTANTS, Classes, functions
-        first = name.split()[0]
-        return (
-            0 if len(first) > 1 and first.isupper() else 1 + first[0].islower(),
-            name,
-        )
-
-    ordered = sorted(names, key=order)
+    ordered = sorted(names)
     line = f"from {module} import {', '.join(ordered)}"
     if len(line) <= WIDTH:
         return line
@@ -91,7 +84,7 @@ def printed(code: str, node: ast.Expr) -> str:
     ends = code.rpartition("\n")[2].encode()[node.end_col_offset :].decode()
     value = code.removesuffix(ends)  # and a comment after it
     line = f"print({value})"
-    if "\n" not in line and len(line) <= WIDTH:
+    if "\n" not in line:
         return line + ends
     return f"print(\n{indented(value, node)}\n){ends}"
 

@@ -19,7 +19,6 @@ DEVICE_LINES = (
     'jax.config.update("jax_platforms", "cpu")  # these two lines simulate devices;\n'
     'jax.config.update("jax_num_cpu_devices", 8)  # where you have eight, drop both'
 )
-_ASKS = re.compile(r'^jax.config.update\("jax_num_cpu_devices"', re.MULTILINE)
 _DEVICES = re.compile(r"mesh|device|pmap|shard", re.IGNORECASE)
 
 
@@ -43,12 +42,11 @@ class Whole:
             names = made(own[-1].node)
             body += f"\nprint({', '.join(names)})" * bool(names)
         imported = self._imported()
-        head = ""
-        if self._needs_devices(source):
-            head = DEVICE_LINES
+        devices = DEVICE_LINES if self._needs_devices(source) else ""
+        if devices:
             imported.append(Imported("jax", None, None))
         modules = _code(s for s in self.above if s.unit != PAGE)
-        parts = [_code(title), layout.imports(imported), head, modules, _code(page)]
+        parts = [_code(title), layout.imports(imported), devices, modules, _code(page)]
         return layout.joined([*parts, body])
 
     def alone(self) -> str:
@@ -57,10 +55,9 @@ class Whole:
         return layout.joined(blocks).rstrip("\n")
 
     def _needs_devices(self, source: str) -> bool:
-        """Whether it speaks of devices, and no line of it asks for them."""
+        """Whether its page has eight devices, and it speaks of them."""
         code = [source, *(s.code for s in self.above)]
-        asked = any(map(_ASKS.search, code))
-        return self.lessons.devices and not asked and any(map(_DEVICES.search, code))
+        return self.lessons.devices and any(map(_DEVICES.search, code))
 
     def last(self, raises: str | None) -> dict[ast.stmt, str]:
         """The last statement as a program needs it: printed, or with its error."""
