@@ -78,7 +78,7 @@ def test_what_cannot_be_cut_names_page_and_cell(book):
     )
     built = book.build()
     assert built.code != 0
-    assert "uncut, cell 3: uses `hidden`, which a removed cell (cell 2)" in built.said
+    assert "uncut, cell 3: uses `hidden`, which no lesson of the page" in built.said
 
 
 def test_what_raised_is_part_of_no_later_program(book):

@@ -86,7 +86,7 @@ def test_lessons_come_in_order_and_checks_stay_behind(taken):
 def test_what_a_lesson_takes_from_elsewhere_stands_above_it_once(taken):
     cells, script, wrong = taken(
         "x = 1",
-        "from examples.twice import double as twice\n\nx = twice(x)  # int\nx",
+        "from examples.twice import double\n\nx = double(x)  # int\nx",
         "from examples.twice import double\n\ndouble(2)",
     )
     assert wrong == []
@@ -94,7 +94,7 @@ def test_what_a_lesson_takes_from_elsewhere_stands_above_it_once(taken):
     assert [*found][1:] == ["cell1", "cell2-uses", "cell2", "cell3"]
     assert found["cell2-uses"].startswith("TWO = 2\n\n\ndef double(x):")
     assert "no_use" not in script and "math" not in script
-    assert found["cell2"] == "twice = double\n\nx = twice(x)  # int\nx"
+    assert found["cell2"] == "x = double(x)  # int\nx"
     assert found["cell3"] == "double(2)"
     exec(compile(script, "script", "exec"), {})
 

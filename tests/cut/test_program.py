@@ -67,10 +67,10 @@ def alone(cut, launcher):
             ["import xml.dom", "import xml.sax"],
         ),
         (
-            "import xml.dom\n---\nimport xml.sax\n---\nassert xml.dom.Node",
+            "import xml.dom\n---\nimport os\n---\nassert xml.dom.Node",
             ["import xml.dom"],
         ),
-        ("import jax\nimport jax.numpy\n---\nassert jax.vmap", ["import jax"]),
+        ("import jax\nimport jax.numpy\n---\nassert jax.vmap", 2),
         (
             "from math import (\n    pi as p,\n    e,\n)\n---\nassert p > 3",
             ["from math import pi as p"],
@@ -84,7 +84,7 @@ def alone(cut, launcher):
         (
             "from jax import numpy as jnp\nx = jnp.pi\n---\nimport jax.numpy as jnp\n"
             "assert x == jnp.pi",
-            1,
+            2,
         ),
         (
             "try:\n    import no_such\nexcept ImportError:\n    import math as m\n---\n"
@@ -191,12 +191,10 @@ def test_devices_need_jax(alone):
     assert said == "8\n"
 
 
-def test_a_cell_that_asks_for_devices_itself_is_not_helped(alone):
+def test_a_cell_that_asks_for_devices_itself_has_the_last_word(alone):
     line = 'jax.config.update("jax_num_cpu_devices", 4)'
     page = f"import jax\n{line}\nlen(jax.devices('cpu'))"
-    program, said = alone(page, devices=True)
-    assert said == "4\n"
-    assert program.count("num_cpu_devices") == 1
+    assert alone(page, devices=True)[1] == "4\n"
 
 
 # ---- checks, fresh cells, and what hides names -----------------------------------
@@ -226,18 +224,14 @@ def test_a_check_is_in_no_program(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("hidden", "says"),
-    [
-        ({"check": True}, "uses `y`, which a check (cell 2) defines"),
-        ({"tags": frozenset({"remove-input"})}, "uses `y`, which a removed cell (cell"),
-    ],
+    "hidden", [{"check": True}, {"tags": frozenset({"remove-input"})}]
 )
-def test_what_only_a_check_defines_is_no_name_of_a_lesson(tmp_path, hidden, says):
+def test_what_only_a_check_defines_is_no_name_of_a_lesson(tmp_path, hidden):
     cells = cell(1, "x = 1"), cell(2, "y = 2", **hidden), cell(3, "y")
     found, [problem] = problems_of(*cells, tmp_path=tmp_path)
     assert "cell3" not in found
     assert (problem.line, problem.cell) == (30, 3)
-    assert problem.reason.startswith(says)
+    assert problem.reason == "uses `y`, which no lesson of the page defines"
 
 
 def test_a_removed_cell_may_not_bind_anew_what_a_lesson_uses(tmp_path):
@@ -245,7 +239,7 @@ def test_a_removed_cell_may_not_bind_anew_what_a_lesson_uses(tmp_path):
     cells = cell(1, "y = 1"), cell(2, "y = 2", tags=removed), cell(3, "y")
     found, [problem] = problems_of(*cells, tmp_path=tmp_path)
     assert "cell3" not in found
-    assert problem.reason.startswith("uses `y`, which a removed cell (cell 2) defines")
+    assert problem.reason == "uses a name that removed cell 2 binds; rename it there"
 
 
 def test_a_check_never_hides_a_name_of_a_lesson(tmp_path):
@@ -265,7 +259,7 @@ def test_a_fresh_cell_is_a_program_already_and_nobody_else_sees_it(tmp_path):
     cells = cell(1, "x = 1"), cell(2, "y = 2\nprint(y)", fresh=True), cell(3, "x, y")
     found, [problem] = problems_of(*cells, tmp_path=tmp_path)
     assert set(found) == {"cell1"}
-    assert problem.reason == "uses `y`, which the page never defines"
+    assert problem.reason == "uses `y`, which no lesson of the page defines"
 
 
 @pytest.mark.parametrize(
@@ -338,12 +332,7 @@ def test_a_file_that_is_not_python_is_named_once(tmp_path, text, says):
         ("x = {}\nx.update(a=1)", "x.update(a=1)", ""),
         ("'A cell of words.'\n---\n'Words.'", "'Words.'", ""),
         ("def f():\n    return 3\n---\nf()", "print(f())", "3"),
-        ("def f():\n    def g():\n        return 3\n---\nf()", "f()", ""),
-        (
-            "class Box:\n    def show(self):\n        pass\na = Box()\n---\na.show()",
-            "a.show()",
-            "",
-        ),
+        ("def f():\n    pass\n---\nf()", "f()", ""),
         ("import jax\n---\njax.vmap(len)", "print(jax.vmap(len))", None),
         ("import numpy as np\n---\nnp.testing.assert_equal(1, 1)", None, ""),
     ],
@@ -456,8 +445,6 @@ EXAMPLES = {
     "base.py": """
         \"\"\"The bottom.\"\"\"
 
-        from __future__ import annotations
-
         import math
         from collections import Counter
 
@@ -467,12 +454,12 @@ EXAMPLES = {
         no_limit = Counter()
 
 
+        Number = int | float
+
+
         def scale(x: Number, by=STEP):
             \"\"\"Return `x` times `by`.\"\"\"
             return math.prod((x, by))
-
-
-        Number = int | float
 
 
         # Not needed: no_use.
@@ -487,17 +474,17 @@ EXAMPLES = {
         import functools
 
         from examples.base import STEP
-        from examples.base import scale as times
+        from examples.base import scale
 
         seen = []
-        two = times(1)
+        two = scale(1)
 
 
         @functools.lru_cache
         def twice(x):
             \"\"\"Return `x` scaled, and remember it.\"\"\"
             seen.append(x)
-            return times(times(x)) * two
+            return scale(scale(x)) * two
 
 
         class Box:
@@ -573,20 +560,19 @@ def test_examples_are_written_out_through_all_their_imports(alone):
         from examples.deep.middle import twice, main
         x = 5
         ---
-        from examples.base import STEP as step
-        assert twice(x) == 40 and step == 2
+        from examples.base import STEP
+        assert twice(x) == 40 and STEP == 2
     """
     program, _ = alone(page, examples=EXAMPLES)
     assert program == textwrap.dedent(
         """\
-        from __future__ import annotations
-
         import functools
         import math
 
         # How far to go,
         # and where to stop.
         STEP = 2  # at a time
+        Number = int | float
 
 
         def scale(x: Number, by=STEP):
@@ -594,23 +580,20 @@ def test_examples_are_written_out_through_all_their_imports(alone):
             return math.prod((x, by))
 
 
-        Number = int | float
-        times = scale
         seen = []
-        two = times(1)
+        two = scale(1)
 
 
         @functools.lru_cache
         def twice(x):
             \"\"\"Return `x` scaled, and remember it.\"\"\"
             seen.append(x)
-            return times(times(x)) * two
+            return scale(scale(x)) * two
 
 
         x = 5
-        step = STEP
 
-        assert twice(x) == 40 and step == 2
+        assert twice(x) == 40 and STEP == 2
         """
     )
 
@@ -618,10 +601,8 @@ def test_examples_are_written_out_through_all_their_imports(alone):
 def test_a_cell_of_imports_alone_keeps_them(alone):
     page = "import os\nfrom examples.base import scale\nimport math"
     program, _ = alone(page, examples=EXAMPLES)
-    assert program.startswith(
-        "from __future__ import annotations\n\nimport math\nimport os"
-    )
-    assert program.endswith("\n\n\nNumber = int | float\n")
+    assert program.startswith("import math\nimport os\n\n")
+    assert program.endswith("    return math.prod((x, by))\n")
 
 
 def test_a_listing_is_its_object_with_what_it_needs(alone):
@@ -656,7 +637,7 @@ def test_a_listing_of_a_file_that_imports_from_others_has_them_written_out(alone
         "", examples={**EXAMPLES, "both.py": both}, listing=("both.py", None)
     )
     assert said == "1\n"
-    assert program.startswith('"""The top."""\n\nfrom __future__')
+    assert program.startswith('"""The top."""\n\nimport math')
     assert "examples" not in program
 
 
@@ -666,14 +647,17 @@ def test_a_listing_of_a_file_that_imports_from_others_has_them_written_out(alone
 @pytest.mark.parametrize(
     ("page", "says"),
     [
-        ("x = 1\n---\nassert x == missing", "uses `missing`, which the page never def"),
+        (
+            "x = 1\n---\nassert x == missing",
+            "uses `missing`, which no lesson of the page",
+        ),
         (
             "missing = 1\ndel missing\n---\nx = y = z\n",
-            "uses `z`, which the page never",
+            "uses `z`, which no lesson of the page",
         ),
         (
             "def f():\n    return missing\n---\nf()",
-            "uses `missing`, which the page nev",
+            "uses `missing`, which no lesson of",
         ),
         (
             "x = (1\n---\nassert True",
@@ -725,12 +709,20 @@ def test_a_listing_of_a_file_that_imports_from_others_has_them_written_out(alone
             "`math` means one thing in math and another in cmath; give one",
         ),
         (
-            "from examples.base import scale as f\n---\ny = f(1)\n---\nf = y\nf",
-            "`f` means one thing in examples/base.py as scale and another in the page",
+            "from examples.base import scale\n---\ny = scale(1)\n---\nscale = y\ny",
+            "binds `scale`, which is imported from examples/base.py; rename it",
+        ),
+        (
+            "from examples.base import scale as f\n---\nf(1)",
+            "`from examples.base import scale as f` renames what is yours; keep its na",
+        ),
+        (
+            "from __future__ import annotations",
+            "`from __future__ import annotations` changes what code means; leave",
         ),
         (
             "from examples.shadow import top\n---\nmax = 3\ntop([max])",
-            "`max` means one thing in Python and another in the page",
+            "binds `max`, which is Python's own; rename it",
         ),
         (
             "from examples.same.base import STEP\n---\n"
@@ -797,7 +789,6 @@ def test_a_program_looks_as_if_a_careful_person_had_written_it(alone):
         import jax.numpy as jnp
 
         jax.config.update("jax_enable_x64", True)
-
         # Two rows,
         # to be mapped.
         rows = [[1.0],

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from book.cut.rule import Rule
 from book.cut.statements import PAGE, Name, SliceError, Statement
 from book.cut.whole import Whole
-from book.cut.words import called, returns
+from book.cut.words import called
 from book.pages import Cell
 
 if TYPE_CHECKING:
     from book.cut.program import Slicer
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
+_RETURNS = (ast.Return, ast.Yield, ast.YieldFrom)
 
 
 class Lessons:
@@ -24,25 +25,25 @@ class Lessons:
 
     def __init__(self, slicer: Slicer, body: list[Statement], devices: bool):
         self._slicer = slicer
-        self.devices = devices or any(s.asks_for_devices for s in body)
+        self.devices = devices
         self.all: list[Statement] = []  # modules first, in the order of importing
         self.links: dict[Name, Name] = {}  # an imported name: what it is in its module
         self._gather(body, set())
         self._rule = Rule(self.links, self.all)
-        self.bound = self._rule.bound.keys()
 
     def _gather(self, body: list[Statement], seen: set[Path]) -> None:
-        for one in body:
-            if one.hidden:
-                continue
+        for one in (one for one in body if not one.hidden):
             if not one.imported:
                 self._refuse_imports_inside(one)
             elif path := self._slicer.local(one.node, one.cell):
+                if one.imported.alias:
+                    said = f"`{ast.unparse(one.node)}` renames what is yours"
+                    raise SliceError(f"{said}; keep its name", one.cell)
                 if path not in seen:
                     seen.add(path)
                     self._gather(self._slicer.module(path), seen)
-                there = (self._slicer.label(path), one.imported.name)
-                self.links[one.unit, one.imported.bound] = there
+                there = self._slicer.label(path), one.imported.name
+                self.links[one.unit, one.imported.bound] = self.links.get(there, there)
         self.all += body
 
     def _refuse_imports_inside(self, one: Statement) -> None:
@@ -53,14 +54,11 @@ class Lessons:
 
     def of(self, cell: Cell) -> list[Statement]:
         """The statements of a cell of the page."""
-        page = (one for one in self.all if one.unit == PAGE)
-        return [one for one in page if one.cell.number == cell.number]
+        return [one for one in self.all if one.place == (PAGE, cell.number)]
 
     def keep(self, own: Iterable[Statement], wanted: Iterable[Name] = ()):
         """The statements `own`, and those that they and the names `wanted` need."""
-        kept = self._rule.keep(own, wanted)
-        units = {one.unit for one in kept}
-        return kept | {s for s in self.all if s.is_future and s.unit in units}
+        return self._rule.keep(own, wanted)
 
     def program(self, cell: Cell) -> str:
         """The program of a cell: it prints what the cell shows."""
@@ -72,9 +70,9 @@ class Lessons:
         return Whole(self, self.keep(needing, wanted), own).text(source, raises)
 
     def is_quiet(self, one: Statement) -> bool:
-        """Whether it calls a function or method of the book that returns nothing."""
-        name = called(one.node.value)
-        _, name = self.links.get((one.unit, name), (one.unit, name))
-        known = (n for s in self.all for n in (s.node, *getattr(s.node, "body", ())))
-        found = [n for n in known if isinstance(n, ast.FunctionDef) and n.name == name]
-        return bool(found) and not any(map(returns, found))
+        """Whether it calls a function of the book that returns nothing."""
+        for name in self._rule.names(one, {called(one.node.value)}):
+            node = getattr(self._rule.bound.get(name), "node", None)
+            if isinstance(node, ast.FunctionDef):
+                return not any(isinstance(part, _RETURNS) for part in ast.walk(node))
+        return False

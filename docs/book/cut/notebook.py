@@ -76,10 +76,7 @@ def _lesson(lessons: Lessons, cell: Cell, done: set[Statement]) -> list[Step]:
     done |= {s for s in new if not s.imported}
     above = Whole(lessons, new, []).alone() if new else ""
     whole = Whole(lessons, kept, own)
-    local = {s.node: [] for s in taken}
-    for one in taken:
-        local[one.node] += whole.renamed(one)
-    local = {node: "\n".join(lines) for node, lines in local.items()}
+    local = {s.node: "" for s in taken}
     texts = [
         _set(cell.source, own, local | last) for last in ({}, whole.last(cell.raises))
     ]

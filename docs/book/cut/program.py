@@ -7,6 +7,7 @@ so the program needs nothing but the packages that it imports.
 from __future__ import annotations
 
 import ast
+import gc
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -77,6 +78,7 @@ class Slicer:
                 if not cell.fresh:
                     body += statements(cell.source, PAGE, cell)
             self._last = cells, devices, Lessons(self, body, devices)
+            gc.freeze()  # their trees stay: no collection need look at them
         return self._last[2]
 
     def listing(self, path: Path, pyobject: str | None, devices: bool = False) -> str:

@@ -8,15 +8,11 @@ functions among them read.
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Iterable
-from itertools import groupby
 
-from book.cut.statements import PAGE, Name, SliceError, Statement
+from book.cut.statements import PAGE, PYTHON, Name, SliceError, Statement
 from book.cut.words import defines, settled
 from book.pages import Cell
-
-PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 
 
 class Rule:
@@ -24,21 +20,22 @@ class Rule:
 
     def __init__(self, links: dict[Name, Name], statements: list[Statement]):
         self.links = links
-        self.bound: dict[Name, Statement] = {}  # by whom: a lesson, if any
+        self.bound: dict[Name, Statement] = {}  # by whom
         self._makers: dict[Name, tuple[Statement, ...]] = {}  # of what it stands for
         self._leads: dict[Name, set[Name]] = {}  # what is read when it is called
         self._alike: dict[Name, set[Name]] = {}  # names of one cell for one object
         self._changing: set[Name] = set()  # by some statement or function
-        self._settings: dict[Statement, Name] = {}
+        self._theirs: dict[Cell, set[str]] = {}  # what hidden cells bind
+        self._settings: set[Statement] = set()
         self._reads: dict[Statement, set[Name]] = {}
-        self._needs: dict[Statement, dict[Statement, Name]] = {}  # and for which name
-        for cell, own in groupby(statements, key=lambda one: one.cell):
-            check = cell is not None and cell.check
-            kept = (dict(self._makers), dict(self._leads)) if check else ()
-            for one in own:
-                self._follow(one)
-            if check:  # its names end with it
-                self._makers, self._leads = kept
+        self._needs: dict[Statement, set[Statement]] = {}
+        for one in statements:
+            self._follow(one)
+
+    def names(self, one: Statement, names: Iterable[str]) -> set[Name]:
+        """What `names` are in a statement; an imported one is its module's."""
+        every = ((one.unit, name) for name in names)
+        return {self.links.get(name, name) for name in every}
 
     def keep(self, own: Iterable[Statement], wanted: Iterable[Name] = ()):
         """The statements `own`, and all that they and the names `wanted` need."""
@@ -47,26 +44,22 @@ class Rule:
         todo = [*own, *self._made(names)]
         while todo:
             one = todo.pop()
+            if one.hidden:
+                said = f"uses a name that removed cell {one.cell.number} binds"
+                raise SliceError(f"{said}; rename it there")
             if one not in kept:
                 kept.add(one)
                 self._find(self._reads[one])
-                for maker, name in self._needs[one].items():
-                    if maker.hidden:
-                        raise SliceError(_unseen(name[1], maker.cell))
-                    todo.append(maker)
+                todo += self._needs[one]
         return kept
 
     def _find(self, names: set[Name]) -> None:
         """Raise unless a lesson, a module or Python has all `names`."""
-        for name in sorted(names):
-            maker, (unit, said) = self.bound.get(name), name
-            if maker and maker.hidden:
-                raise SliceError(_unseen(said, maker.cell))
-            if maker or said in PYTHON:
-                continue
-            if unit == PAGE:
-                raise SliceError(f"uses `{said}`, which {PAGE} never defines")
-            raise SliceError(f"{unit} has no `{said}`")
+        for unit, name in sorted(names - self.bound.keys()):
+            if name not in PYTHON and unit == PAGE:
+                raise SliceError(f"uses `{name}`, which no lesson of {PAGE} defines")
+            if name not in PYTHON:
+                raise SliceError(f"{unit} has no `{name}`")
 
     def _closure(self, names: Iterable[Name]) -> set[Name]:
         """`names`, and what the functions that they lead to read when called."""
@@ -79,63 +72,64 @@ class Rule:
                 todo += self._leads.get(name, ())
         return seen
 
-    def _made(self, names: Iterable[Name]) -> dict[Statement, Name]:
+    def _made(self, names: Iterable[Name]) -> set[Statement]:
         """The statements that made what `names` stand for now."""
-        return {one: name for name in names for one in self._makers.get(name, ())}
+        return {one for name in names for one in self._makers.get(name, ())}
 
     # -- one statement after the other -----------------------------------------
     def _follow(self, one: Statement) -> None:
-        used, named = one.uses, one.named
-        self._obey(one)
-        self._changing |= named(used.changes)
-        names = named(used.reads | used.later)
-        if one.imported:
-            names = {self.links[n] for n in named(used.bound) if n in self.links}
-        reads = self._reads[one] = self._closure(names)
-        self._needs[one] = self._settings | self._made(reads)
-        if one.fails or one.is_main:
+        if one.hidden:
+            self._pass_by(one)
             return
-        self._bind(one, names, set() if one.imported else self._changed(one, names))
-        sets = any(map(self._is_foreign, named(used.sets)))
-        if sets and not (one.hidden or one.asks_for_devices):
-            self._settings[one] = (one.unit, "")
+        used = one.uses
+        bound = self.names(one, used.bound)
+        ours = one.imported and (one.unit, one.imported.bound) in self.links
+        names = self.names(one, used.reads | used.later) | (bound if ours else set())
+        reads = self._reads[one] = self._closure(names)
+        self._needs[one] = self._made(reads) | self._settings
+        self._obey(one, used.breaks)
+        self._changing |= self.names(one, used.changes)
+        if one.fails or one.is_main or ours:
+            return
+        changed = self._changed(one, names)
+        self._bind(one, bound, names, changed)
+        foreign = self._made(self.names(one, used.sets))
+        if any(maker.imported for maker in foreign):
+            self._settings.add(one)
 
-    def _bind(self, one: Statement, names: set[Name], changed: set[Name]) -> None:
-        """Note what `one`, which reads `names`, binds, and what it has `changed`."""
-        named, used = one.named, one.uses
-        leads = named(used.later).union(*(self._leads.get(n, ()) for n in names))
-        leads = names if one.imported else leads
-        for name in named(used.bound):
-            if one.hidden and name in self.bound:
-                if one.imported:
-                    continue  # the same once more
-            else:
-                self.bound[name] = one
-            if name[1] in used.binds:
-                self._makers[name], self._leads[name] = (), set()
-                self._alike.pop(name, set()).discard(name)
-        for name in named(used.bound) | changed:
+    def _bind(
+        self, one: Statement, bound: set[Name], names: set[Name], changed: set[Name]
+    ) -> None:
+        """Note what `one`, which reads `names`, has `bound` and `changed`."""
+        later = self.names(one, one.uses.later)
+        leads = later.union(*(self._leads.get(name, ()) for name in names))
+        for name in self.names(one, one.uses.binds):
+            self._makers[name], self._leads[name] = (), set()
+            self._alike.pop(name, set()).discard(name)
+        for unit, name in bound:
+            if unit != one.unit:
+                said = f"binds `{name}`, which is imported from {unit}; rename it"
+                raise SliceError(said, one.cell)
+        self.bound |= dict.fromkeys(bound, one)
+        for name in bound | changed:
             self._makers[name] = (*self._makers.get(name, ()), one)
             self._leads[name] = self._leads.get(name, set()) | leads
         if not (one.imported or defines(one.node)):
-            alike = {
-                n for n in names | named(used.bound) | changed if self._is_value(n, one)
-            }
+            alike = {n for n in names | bound | changed if self._is_value(n, one)}
             alike = alike.union(*(self._alike.get(name, ()) for name in alike))
             self._alike |= dict.fromkeys(alike, alike)
 
     # -- changes ---------------------------------------------------------------
     def _changed(self, one: Statement, names: set[Name]) -> set[Name]:
         """The names of its cell that `one`, reading `names`, may change in place."""
-        used, named = one.uses, one.named
-        reads = self._reads[one]
+        used, reads = one.uses, self._reads[one]
         if defines(one.node):  # what it defines does not run
-            reads = self._closure(named(used.reads))
-        found = named(used.changes) | (reads - names) & self._changing
-        if not found.isdisjoint(named(used.bound)):  # the name of a loop, perhaps
+            reads = self._closure(self.names(one, used.reads))
+        found = self.names(one, used.changes) | (reads - names) & self._changing
+        if not found.isdisjoint(self.names(one, used.bound)):  # the name of a loop
             found |= names
-        own = {n for n in found if self._is_value(n, one)}
-        own |= {n for n in named(used.breaks) if self._is_near(n, one)}
+        own = {name for name in found if self._is_value(name, one)}
+        own |= {n for n in self.names(one, used.breaks) if self._is_near(n, one)}
         return own.union(*(self._alike.get(name, ()) for name in own))
 
     def _is_near(self, name: Name, one: Statement) -> bool:
@@ -150,33 +144,21 @@ class Rule:
         maker = self._makers[name][0]
         return not (maker.imported or settled(maker.node))
 
-    def _is_foreign(self, name: Name) -> bool:
-        """Whether it is imported from elsewhere."""
-        makers = self._makers.get(name)
-        return bool(makers) and bool(makers[0].imported) and name not in self.links
-
-    def _obey(self, one: Statement) -> None:
+    def _obey(self, one: Statement, breaks: set[str]) -> None:
         """Refuse to change in place what another cell or module made."""
-        for name in sorted(one.named(one.uses.breaks)):
-            shown = name[1]
-            while name in self.links and name in self._makers:
-                name = self.links[name]
+        for name in sorted(self.names(one, breaks)):
             makers = self._makers.get(name, (one,))
-            maker = makers[-1]
-            if maker.place != one.place and not makers[0].imported:
-                unit, cell = maker.place
+            if makers[-1].place != one.place and not makers[0].imported:
+                unit, cell = makers[-1].place
                 who = f"cell {cell}" if cell else unit
-                raise SliceError(
-                    f"changes `{shown}` in place, which {who} made: "
-                    f"make a new one, or do it in {who}",
-                    one.cell,
-                )
+                said = f"changes `{name[1]}` in place, which {who} made"
+                raise SliceError(f"{said}: make a new one, or do it in {who}", one.cell)
 
-
-def _unseen(name: str, cell: Cell) -> str:
-    """What to say where a lesson uses a name that only `cell` defines."""
-    what = "check" if cell.check else "removed cell"
-    return (
-        f"uses `{name}`, which a {what} (cell {cell.number}) defines, and no program "
-        "has those; define it in a lesson"
-    )
+    def _pass_by(self, one: Statement) -> None:
+        """Of a check or a figure, only: it changes nothing that a lesson made."""
+        theirs = self._theirs.setdefault(one.cell, set())
+        self._obey(one, one.uses.breaks - theirs)
+        theirs |= one.uses.bound
+        if not (one.cell.check or one.imported):  # the names of a check end with it
+            lost = self.names(one, one.uses.bound) & self.bound.keys()
+            self._makers |= dict.fromkeys(lost, (one,))

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import ast
-import re
+import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from book.cut.text import Imported, first_line
 from book.cut.uses import Uses, uses
-from book.cut.words import names, shows
+from book.cut.words import shows
 from book.imports import parsed
 from book.pages import Cell
 
 PAGE = "the page"
+PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 Name = tuple[str, str]  # the page or module, and the name
-_BLIND = {"eval", "exec", "globals", "locals"}  # they use names that nobody can see
-_ALL = re.compile(r"\bvars\(\)")
+_BLIND = {"eval", "exec", "globals", "locals", "vars"}  # nobody can see what they use
 
 
 class SliceError(Exception):
@@ -42,7 +42,7 @@ class Statement:
     code: str
     last: bool  # of its cell or module
     uses: Uses
-    imported: Imported | None
+    imported: Imported | None = None
 
     @property
     def place(self) -> tuple[str, int]:
@@ -62,22 +62,7 @@ class Statement:
     @property
     def is_main(self) -> bool:
         """Whether it runs only where a module is the program."""
-        is_if = isinstance(self.node, ast.If) and self.unit != PAGE
-        return is_if and "__name__" in names(self.node.test)
-
-    @property
-    def is_future(self) -> bool:
-        """Whether it imports from `__future__`."""
-        return self.imported is not None and self.imported.module == "__future__"
-
-    @property
-    def asks_for_devices(self) -> bool:
-        """Whether it says how many devices to simulate."""
-        return self.code.startswith('jax.config.update("jax_num_cpu_devices"')
-
-    def named(self, names: set[str]) -> set[Name]:
-        """`names`, as names of this statement's page or module."""
-        return {(self.unit, name) for name in names}
+        return self.unit != PAGE and self.code.startswith("if __name__ ==")
 
 
 @cache
@@ -103,35 +88,47 @@ def _split(
         while start - 2 >= above and lines[start - 2].startswith("#"):
             start -= 1
         comment = "".join(f"{line}\n" for line in lines[start - 1 : first - 1])
-        above = node.end_lineno
+        above, last = node.end_lineno, node is body[-1]
         code = "\n".join(lines[first - 1 : above])
         if lines[above - 1].encode()[node.end_col_offset :].strip().startswith(b";"):
             raise SliceError("has a `;`: give each statement a line of its own", cell)
-        if cell and cell.visible and code.startswith("os.environ"):
-            what = "sets the environment, which JAX reads while it is imported"
-            raise SliceError(f"{what}: make the cell `:fresh:`", cell)
-        last = node is body[-1]
         if isinstance(node, ast.Import | ast.ImportFrom):
             for one in _imported(node, cell):
-                more = "maybe" if one.dotted else "binds"  # `a` may be of `a.c` as well
-                found = Uses(**{more: {one.bound}})
-                yield Statement(node, unit, cell, comment, code, last, found, one)
+                yield Statement(node, unit, cell, comment, code, last, *one)
         else:
-            found = uses(node, code, last and cell is not None and shows(node))
-            every = {"vars"} if _ALL.search(code) else set()
-            for blind in every | _BLIND & (found.reads | found.later) if cell else ():
-                what = f"`{blind}()` hides which names it uses, and no copy would have"
-                raise SliceError(f"{what} them; use them by name", cell)
-            yield Statement(node, unit, cell, comment, code, last, found, None)
+            found = uses(node, last and cell is not None and shows(node))
+            if cell and cell.visible:
+                _refuse(code, found, cell)
+            yield Statement(node, unit, cell, comment, code, last, found)
 
 
-def _imported(node: ast.stmt, cell: Cell | None) -> Iterator[Imported]:
+def _refuse(code: str, found: Uses, cell: Cell) -> None:
+    """Refuse what no program could do as its cell does it."""
+    if code.startswith("os.environ"):
+        what = "sets the environment, which JAX reads while it is imported"
+        raise SliceError(f"{what}: make the cell `:fresh:`", cell)
+    for blind in _BLIND & (found.reads | found.later):
+        what = f"`{blind}()` hides which names it uses, and no copy would have"
+        raise SliceError(f"{what} them; use them by name", cell)
+    for name in sorted(found.bound & PYTHON):
+        raise SliceError(f"binds `{name}`, which is Python's own; rename it", cell)
+
+
+def _imported(
+    node: ast.Import | ast.ImportFrom, cell: Cell | None
+) -> Iterator[tuple[Uses, Imported]]:
     """Each name that an import binds, and what it imports."""
     for alias in node.names:
+        text = f"`{ast.unparse(node)}`"
         if alias.name == "*":
-            text = f"`{ast.unparse(node)}` hides where names come from"
-            raise SliceError(f"{text}; name them", cell)
+            raise SliceError(f"{text} hides where names come from; name them", cell)
+        if alias.name == "annotations":
+            raise SliceError(f"{text} changes what code means; leave it out", cell)
+        found = Uses()
         if isinstance(node, ast.ImportFrom):
-            yield Imported(node.module, alias.name, alias.asname)
+            one = Imported(node.module, alias.name, alias.asname)
         else:
-            yield Imported(alias.name, None, alias.asname)
+            one = Imported(alias.name, None, alias.asname)
+        # `import a.b` binds `a`, which may have parts from other imports as well.
+        (found.binds if one.name or one.alias else found.maybe).add(one.bound)
+        yield found, one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import json
 import sys
 import textwrap
 from collections.abc import Iterable
@@ -34,12 +35,6 @@ class Imported:
             return f"{self.module}.{self.name}"
         return self.module if self.alias else self.bound
 
-    @property
-    def dotted(self) -> str:
-        """The module, if it is imported as `import a.b`, and its package bound."""
-        plain = not (self.name or self.alias) and "." in self.module
-        return self.module if plain else ""
-
 
 def joined(blocks: Iterable[str]) -> str:
     """Blocks of code, with two empty lines around definitions, else at most one."""
@@ -68,23 +63,16 @@ def imports(found: Iterable[Imported]) -> str:
         else:
             froms.setdefault(one.module, set()).add(f"{one.name}{renamed}")
     lines = [*sorted(plain), *((m, _from(m, froms[m])) for m in sorted(froms))]
-    groups: list[list[str]] = [[], [], []]
+    pythons: list[str] = []
+    others: list[str] = []
     for module, text in lines:
         top = module.split(".")[0]
-        which = 1 if top in sys.stdlib_module_names else 2
-        groups[0 if top == "__future__" else which].append(text)
-    return "\n\n".join("\n".join(group) for group in groups if group)
+        (pythons if top in sys.stdlib_module_names else others).append(text)
+    return "\n\n".join("\n".join(group) for group in (pythons, others) if group)
 
 
 def _from(module: str, names: set[str]) -> str:
-    def order(name: str) -> tuple[int, str]:  # CONSTANTS, Classes, functions
-        first = name.split()[0]
-        return (
-            0 if len(first) > 1 and first.isupper() else 1 + first[0].islower(),
-            name,
-        )
-
-    ordered = sorted(names, key=order)
+    ordered = sorted(names)
     line = f"from {module} import {', '.join(ordered)}"
     if len(line) <= WIDTH:
         return line
@@ -96,7 +84,7 @@ def printed(code: str, node: ast.Expr) -> str:
     ends = code.rpartition("\n")[2].encode()[node.end_col_offset :].decode()
     value = code.removesuffix(ends)  # and a comment after it
     line = f"print({value})"
-    if "\n" not in line and len(line) <= WIDTH:
+    if "\n" not in line:
         return line + ends
     return f"print(\n{indented(value, node)}\n){ends}"
 
@@ -110,17 +98,12 @@ def expected(code: str, node: ast.stmt, raises: str) -> str:
     if not known:
         lines.append(f'    assert type(error).__name__ == "{kind}", error')
     if piece:
-        lines.append(f"    expected = {_quoted(piece)}")
+        lines.append(f"    expected = {json.dumps(piece, ensure_ascii=False)}")
         lines.append("    assert expected in str(error), error")
     lines.append(f'    print("{kind}:", str(error).strip().partition("\\n")[0])')
     lines.append("else:")
     lines.append(f'    raise AssertionError("this was meant to raise {kind}")')
     return "\n".join(lines)
-
-
-def _quoted(text: str) -> str:
-    """`repr` with double quotes where it has the choice."""
-    return repr(text) if '"' in text else '"' + repr("'" + text)[2:]
 
 
 def indented(code: str, node: ast.AST) -> str:

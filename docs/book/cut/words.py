@@ -1,13 +1,10 @@
-"""What code says by its words alone: where it starts, what it calls and changes."""
+"""What code says by its words alone: where it starts, what it calls and shows."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
 
 DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_ACTS = (ast.Attribute, ast.Subscript, ast.AugAssign, ast.Expr, ast.Call)
 # Calls that say all they do; calls that return nothing, so that a notebook shows
 # nothing; how the names of those begin that set a state which no name holds.
 HARMLESS = ("assert", "block_until_ready", "callback", "display", "print", "sleep")
@@ -36,28 +33,6 @@ def called(node: ast.AST) -> str:
     """The last name of what is called: `jax.config.update(…)` -> "update"."""
     function = getattr(node, "func", None)
     return getattr(function, "attr", getattr(function, "id", ""))
-
-
-def names(*nodes: ast.AST) -> set[str]:
-    """All names in `nodes`."""
-    parts = (part for node in nodes for part in ast.walk(node))
-    return {part.id for part in parts if isinstance(part, ast.Name)}
-
-
-def within(nodes: Iterable[ast.AST], leave: tuple[type, ...] = BODIES) -> Iterator:
-    """What is in `nodes`, but for the insides of functions, which run later."""
-    todo, ends = [*nodes], (*leave, ast.Name, ast.Constant)
-    while todo:
-        node = todo.pop()
-        yield node
-        if not isinstance(node, ends):
-            todo += ast.iter_child_nodes(node)
-
-
-def returns(function: ast.FunctionDef) -> bool:
-    """Whether a function returns or yields something."""
-    ends = (ast.Return, ast.Yield, ast.YieldFrom)
-    return any(isinstance(n, ends) and n.value for n in within(function.body))
 
 
 def is_silent(function: ast.AST) -> bool:
@@ -98,52 +73,3 @@ def made(node: ast.stmt) -> list[str]:
     parts = [one for t in targets for one in getattr(t, "elts", [t])]
     found = [getattr(one, "id", "_") for one in parts]
     return [name for name in found if not name.startswith("_")]
-
-
-def acting(parts: Iterable[ast.AST]) -> list[ast.AST]:
-    """Those of `parts` that may change something in place."""
-    found = (part for part in parts if isinstance(part, _ACTS))
-    return [n for n in found if type(getattr(n, "ctx", None)) is not ast.Load]
-
-
-def _stored(part: ast.AST) -> str:
-    """The name whose object a node, its children apart, stores something in."""
-    if isinstance(part, ast.Expr | ast.Call):
-        return ""
-    return root(part.target if isinstance(part, ast.AugAssign) else part)
-
-
-def broken(node: ast.stmt, parts: Iterable[ast.AST]) -> set[str]:
-    """The names whose objects a statement, whose `parts` run, changes in place."""
-    found = {_stored(part) for part in parts}
-    calls = (part.value for part in parts if isinstance(part, ast.Expr))
-    found |= {root(call) for call in calls if is_silent(getattr(call, "func", None))}
-    rules = getattr(node, "decorator_list", ())  # @f.def_vmap
-    return found | {root(rule) for rule in rules if is_silent(rule)}
-
-
-def changed(parts: list[ast.AST], methods: bool, shown: bool = False) -> set[str]:
-    """The names whose objects nodes, their children apart, may change in place.
-
-    They store something in them, or give them to a call for its effect, which is not
-    for that if it is `shown`.  What calls `methods` changes what these are of, as in
-    `last = xs.pop()`.
-    """
-    found = {_stored(part) for part in parts}
-    for part in parts:
-        if isinstance(part, ast.Expr) and _matters(part.value):
-            given = () if shown else (*part.value.args, *part.value.keywords)
-            found |= {root(part.value)} | names(*given)
-        elif methods and isinstance(part, ast.Call) and _matters(part):
-            found |= {root(part)} if isinstance(part.func, ast.Attribute) else set()
-    return found
-
-
-def _matters(call: ast.AST) -> bool:
-    return isinstance(call, ast.Call) and not called(call).startswith(HARMLESS)
-
-
-def sets(parts: Iterable[ast.AST]) -> set[str]:
-    """The names of modules, perhaps, whose state a statement sets as its parts run."""
-    calls = (part.value for part in parts if isinstance(part, ast.Expr))
-    return {root(call) for call in calls if called(call).startswith(SETS)}
