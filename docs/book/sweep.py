@@ -11,6 +11,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from book import cards
+from book.build import marker
 
 _OF_SPHINX = {"search"}  # a page of the site that no file of ours is behind
 
@@ -18,6 +19,19 @@ _OF_SPHINX = {"search"}  # a page of the site that no file of ours is behind
 def note(app: Sphinx, name: str, *_context: object) -> None:
     """Take note of a page that this build writes."""
     app.book_written = {*getattr(app, "book_written", ()), name}
+
+
+def unchanged(app: Sphinx, ends: tuple[str, ...]) -> set[str]:
+    """The pages that this build has not written, beside which files end so."""
+    out, since = Path(app.outdir), marker(app).stat().st_mtime_ns
+    found = set()
+    for name in app.env.found_docs:
+        page, *others = (out / (name + end) for end in (".html", *ends))
+        there = page.exists() and all(path.exists() for path in others)
+        well = there and not app.book.state(name).problems
+        if well and page.stat().st_mtime_ns < since:
+            found.add(name)
+    return found
 
 
 def sweep(app: Sphinx, exception: Exception | None) -> None:

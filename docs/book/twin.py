@@ -17,7 +17,7 @@ from book.build import PageState
 from book.cut.prose import Prose, Says, silent
 from book.pages import Cell, Page
 from book.run.cache import renew
-from book.sweep import beside_pages
+from book.sweep import beside_pages, unchanged
 
 END, INDEX = ".md", "llms.txt"
 _PAINTED = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
@@ -89,8 +89,11 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     out, book = Path(app.outdir), app.book
     pages, root = {page.name: page for page in book.pages()}, app.config.root_doc
-    wanted = {}
+    kept = unchanged(app, (END,))
+    wanted = {out / (name + END): None for name in kept}
     for name, page in pages.items():
+        if name in kept:
+            continue
         with book.blame(name):
             shown, made = _shown(book.states.get(name)), said.by(book, root, page)
             wanted[out / (name + END)] = markdown(page, shown, made)

@@ -189,3 +189,25 @@ def test_files_of_a_page_that_is_gone_go(site):
     built = site.build()
     assert built.code == 0, built.said
     assert not [*site.html.glob("taken*")]
+
+
+def test_the_files_of_a_page_follow_it_and_what_it_imports(book):
+    """A build writes those of pages that it writes, and leaves the others."""
+    book.write("examples/price.py", 'def price():\n    """Return 1."""\n    return 1\n')
+    book.page("one", "from examples.price import price\n\nprint(price())")
+    book.page("two", "print(2)")
+    assert book.build().code == 0
+    two = book.html / "two.md"
+    two.write_text("as it was")
+    book.write("examples/price.py", 'def price():\n    """Return 3."""\n    return 3\n')
+    assert book.build().code == 0
+    assert "Return 3." in (book.html / "one.ipynb").read_text()
+    assert "```text\n3\n```" in (book.html / "one.md").read_text()
+    assert two.read_text() == "as it was"
+    book.page("two", "print(2)", prose="Other prose.")
+    two.with_suffix(".py").unlink()
+    (book.html / "one.ipynb").unlink()
+    assert book.build().code == 0
+    assert "Other prose." in two.read_text()
+    assert "Other prose." in two.with_suffix(".py").read_text()
+    assert "Return 3." in (book.html / "one.ipynb").read_text()

@@ -20,7 +20,7 @@ from book.cut.notebook import Step, head, packages
 from book.cut.prose import Prose
 from book.pages import Cell, Page
 from book.run.cache import renew
-from book.sweep import beside_pages
+from book.sweep import beside_pages, unchanged
 
 ENDS = (".ipynb", ".py")
 COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/{}.ipynb"
@@ -89,9 +89,12 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
     out, book = Path(app.outdir), app.book
-    wanted = {}
+    wanted, kept = {}, unchanged(app, ENDS)
     for name, state in book.states.items():
         if not state.steps or state.problems:
+            continue
+        if name in kept:
+            wanted |= {out / (name + end): None for end in ENDS}
             continue
         with book.blame(name):
             jax = book.kernels[state.page.kernel].jax

@@ -98,12 +98,16 @@ def _version(name: str) -> str | None:
         return None
 
 
-def renew(known: Iterable[Path], wanted: dict[Path, str]) -> None:
-    """Write what is new or has changed of `wanted`, and remove all else of `known`."""
+def renew(known: Iterable[Path], wanted: dict[Path, str | None]) -> None:
+    """Write what is new or has changed of `wanted`, and remove all else of `known`.
+
+    What has no text stays as it is.
+    """
     for path in set(known) - set(wanted):
         path.unlink()
     for path, text in wanted.items():
-        if not path.exists() or path.read_bytes() != text.encode():
+        same = text is None or (path.exists() and path.read_bytes() == text.encode())
+        if not same:
             write_whole(path, text)
 
 
