@@ -30,6 +30,12 @@ OF_ITSELF = {
     "at a time.": "its section on jit/profiling has the cure",
     "ValueError: User-provided restore item and on-disk value metadata tree "
     "structures do not match": "Orbax's, with the cure on scale/checkpoints",
+    "JaxRuntimeError: x must be positive, got [ 1. -2.]": "the lesson's own words",
+    "ValueError: w has 3 dimensions, not 2": "the lesson's own words",
+    "ValueError: Cannot map in_axis=0 for BCOO array with n_batch=0": "its section on "
+    "vmap/axes has the cure",
+    "TypeError: JAX array with PRNGKey dtype cannot be converted to a NumPy array. Use "
+    "jax.random.key_data(arr)": "its section on vmap/random_keys has the cure",
 }  # what pages raise and no page of the shelf is about, and why
 
 

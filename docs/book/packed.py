@@ -2,8 +2,9 @@
 
 Sphinx's index names each address of a section beside its heading, keeps the words of
 titles apart, and has a list of numbers for each word.  Here an address is made of its
-heading, and a word is followed by the steps between its pages, a character each;
-`unpack.js` in front makes of it what the search asks for.
+heading, a word says how many letters it shares with the one before, and its pages are
+the steps between them, a character each; `unpack.js` in front makes of it what the
+search asks for.
 
 Under each heading stand the words of the questions that its section answers, and first
 what the sidebar calls the page: a reader's own words, which the page need not have.
@@ -63,7 +64,11 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
             found = found if isinstance(found, list) else [found]
             files.setdefault(word, set()).update(found)
     still = sorted(item for item in files.items() if item[1])
-    words = [f"{word} {steps(found, count)}" for word, found in still]
+    words, last = [], ""
+    for word, _ in still:
+        same = next(n for n in range(9, -1, -1) if word[:n] == last[:n])
+        words.append(f"{same}{word[same:]}")
+        last = word
     heads: list[list[str]] = [[] for _ in range(count)]
     questions = [_under(asked.get(name, ())) for name in index["docnames"]]
     for text, places in index["alltitles"].items():
@@ -78,7 +83,8 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
         "d": index["docnames"],
         "n": index["titles"],
         "h": ["\n".join(one) for one in heads],
-        "t": "\n".join(words),
+        "w": "\n".join(words),
+        "s": "\n".join(steps(found, count) for _, found in still),
     }
     packed = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
     unpack = UNPACK.read_text(encoding="utf-8").partition("\n")[2].strip()

@@ -2,8 +2,11 @@
 ((p, marks) => {
   const terms = {};
   const alltitles = {};
-  for (const line of p.t.split("\n")) {
-    const [word, steps] = line.split(" ");
+  const every = p.s.split("\n");
+  let word = "";
+  p.w.split("\n").forEach((line, nth) => {
+    word = word.slice(0, Number(line[0])) + line.slice(1);
+    const steps = every[nth];
     const there = new Set();
     let file = -1;
     let skipped = 1;
@@ -17,7 +20,7 @@
     }
     const most = steps.startsWith("!");
     terms[word] = p.d.map((_, n) => n).filter((n) => there.has(n) !== most);
-  }
+  });
   // As docutils makes an address of a heading.
   const slug = (text) => {
     const plain = text.toLowerCase().normalize("NFKD").replace(/[^\x00-\x7f]/g, "");
