@@ -109,7 +109,7 @@ def watch(ended, count, limit, abort):
 def launch(count, command, devices=0, limit=600, abort=True):
     """Run `command` in `count` processes; return the status to exit with."""
     ended, workers, held = queue.SimpleQueue(), [], socket.socket()
-    for number in SIGNALS:  # one that comes while processes start waits for all to stand
+    for number in SIGNALS:  # one that comes while processes start waits for them
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, lambda number, frame: ended.put((None, number)))
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
