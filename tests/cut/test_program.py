@@ -14,6 +14,8 @@ from book.cut.whole import DEVICE_LINES
 from book.pages import Cell, Page
 from tests.cut.slices import cells_of
 
+UNDEFINED = "uses `y`, which no lesson of the page defines: define it in one"
+
 
 @pytest.fixture(scope="module")
 def launcher(pytestconfig):
@@ -231,7 +233,7 @@ def test_what_only_a_check_defines_is_no_name_of_a_lesson(tmp_path, hidden):
     found, [problem] = problems_of(*cells, tmp_path=tmp_path)
     assert "cell3" not in found
     assert (problem.line, problem.cell) == (30, 3)
-    assert problem.reason == "uses `y`, which no lesson of the page defines"
+    assert problem.reason == UNDEFINED
 
 
 def test_a_removed_cell_may_not_bind_anew_what_a_lesson_uses(tmp_path):
@@ -259,7 +261,7 @@ def test_a_fresh_cell_is_a_program_already_and_nobody_else_sees_it(tmp_path):
     cells = cell(1, "x = 1"), cell(2, "y = 2\nprint(y)", fresh=True), cell(3, "x, y")
     found, [problem] = problems_of(*cells, tmp_path=tmp_path)
     assert set(found) == {"cell1"}
-    assert problem.reason == "uses `y`, which no lesson of the page defines"
+    assert problem.reason == UNDEFINED
 
 
 @pytest.mark.parametrize(
@@ -725,6 +727,10 @@ def test_a_listing_of_a_file_that_imports_from_others_has_them_written_out(alone
             "binds `max`, which is Python's own; rename it",
         ),
         (
+            "from examples.own import total\n---\ntotal([1])\nsum([1, 2])",
+            "examples/own.py: binds `sum`, which is Python's own; rename it",
+        ),
+        (
             "from examples.same.base import STEP\n---\n"
             "from examples.base import scale\nSTEP, scale",
             "`STEP` means one thing in examples/same/base.py and another in examples/b",
@@ -734,6 +740,7 @@ def test_a_listing_of_a_file_that_imports_from_others_has_them_written_out(alone
 def test_what_cannot_be_cut_is_an_error_that_says_the_fix(cut, page, says):
     others = {
         "shadow.py": "def top(x):\n    return max(x)\n",
+        "own.py": "def sum(x):\n    return 0\n\ndef total(x):\n    return sum(x)\n",
         "same/base.py": "STEP = 5\n",
     }
     with pytest.raises(SliceError) as error:

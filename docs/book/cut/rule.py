@@ -57,7 +57,8 @@ class Rule:
         """Raise unless a lesson, a module or Python has all `names`."""
         for unit, name in sorted(names - self.bound.keys()):
             if name not in PYTHON and unit == PAGE:
-                raise SliceError(f"uses `{name}`, which no lesson of {PAGE} defines")
+                said = f"uses `{name}`, which no lesson of {PAGE} defines"
+                raise SliceError(f"{said}: define it in one")
             if name not in PYTHON:
                 raise SliceError(f"{unit} has no `{name}`")
 

@@ -97,17 +97,17 @@ def _split(
                 yield Statement(node, unit, cell, comment, code, last, *one)
         else:
             found = uses(node, last and cell is not None and shows(node))
-            if cell and cell.visible:
+            if cell is None or cell.visible:
                 _refuse(code, found, cell)
             yield Statement(node, unit, cell, comment, code, last, found)
 
 
-def _refuse(code: str, found: Uses, cell: Cell) -> None:
-    """Refuse what no program could do as its cell does it."""
-    if code.startswith("os.environ"):
+def _refuse(code: str, found: Uses, cell: Cell | None) -> None:
+    """Refuse what no program could do as its cell, or a module, does it."""
+    if cell and code.startswith("os.environ"):
         what = "sets the environment, which JAX reads while it is imported"
         raise SliceError(f"{what}: make the cell `:fresh:`", cell)
-    for blind in _BLIND & (found.reads | found.later):
+    for blind in _BLIND & (found.reads | found.later) if cell else ():
         what = f"`{blind}()` hides which names it uses, and no copy would have"
         raise SliceError(f"{what} them; use them by name", cell)
     for name in sorted(found.bound & PYTHON):
@@ -122,7 +122,7 @@ def _imported(
         text = f"`{ast.unparse(node)}`"
         if alias.name == "*":
             raise SliceError(f"{text} hides where names come from; name them", cell)
-        if alias.name == "annotations":
+        if getattr(node, "module", None) == "__future__":
             raise SliceError(f"{text} changes what code means; leave it out", cell)
         found = Uses()
         if isinstance(node, ast.ImportFrom):
