@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from docutils.nodes import make_id
@@ -64,11 +64,6 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
             found = found if isinstance(found, list) else [found]
             files.setdefault(word, set()).update(found)
     still = sorted(item for item in files.items() if item[1])
-    words, last = [], ""
-    for word, _ in still:
-        same = next(n for n in range(9, -1, -1) if word[:n] == last[:n])
-        words.append(f"{same}{word[same:]}")
-        last = word
     heads: list[list[str]] = [[] for _ in range(count)]
     questions = [_under(asked.get(name, ())) for name in index["docnames"]]
     for text, places in index["alltitles"].items():
@@ -83,12 +78,21 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
         "d": index["docnames"],
         "n": index["titles"],
         "h": ["\n".join(one) for one in heads],
-        "w": "\n".join(words),
+        "w": "\n".join(_differing(word for word, _ in still)),
         "s": "\n".join(steps(found, count) for _, found in still),
     }
     packed = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
     unpack = UNPACK.read_text(encoding="utf-8").partition("\n")[2].strip()
     return f"Search.setIndex({unpack}({packed},{json.dumps(MARKS)}))\n"
+
+
+def _differing(words: Iterable[str]) -> Iterator[str]:
+    """How many letters each word shares with the one before, and its others."""
+    last = ""
+    for word in words:
+        same = next(n for n in range(9, -1, -1) if word[:n] == last[:n])
+        yield f"{same}{word[same:]}"
+        last = word
 
 
 def _under(answers: Sequence[Answer]) -> dict[str, list[str]]:
