@@ -12,7 +12,7 @@ Fault Tolerant", 2019.
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import P, lax
 
 from examples.shard_map.hybrid import TYPES, batch, by_axis, loss, over_rows, place
 
@@ -30,7 +30,12 @@ def solution(mesh):
         own = lax.pcast(params, "rows", to="varying")
         return jax.tree.map(vote, jax.grad(loss)(own, x, y))
 
-    return over_rows(mesh, body)
+    in_specs = P(), P("rows"), P("rows")
+    return jax.jit(
+        jax.shard_map(
+            body, mesh=mesh, axis_names={"rows"}, in_specs=in_specs, out_specs=P()
+        )
+    )
 
 
 def check(make):

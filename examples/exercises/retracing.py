@@ -9,14 +9,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-MOST = 8  # numbers in a list
-
 
 def padded(numbers):
-    """Return `numbers` as float32 (MOST,), zeros at its end, and which are real."""
-    full = np.zeros(MOST, np.float32)
+    """Return `numbers` as float32 (8,), zeros at its end, and which are real."""
+    full = np.zeros(8, np.float32)
     full[: len(numbers)] = numbers
-    return full, np.arange(MOST) < len(numbers)
+    return full, np.arange(8) < len(numbers)
 
 
 def solution(f):

@@ -8,6 +8,7 @@ devices each.  They have to find each other, and to train as one process does.
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -71,14 +72,23 @@ def start(tmp_path):
     def run(script, **variables):
         script = script.replace("8476", str(port))
         variables = {k: v.replace("8476", str(port)) for k, v in variables.items()}
-        return subprocess.run(
+        process = subprocess.Popen(
             ["bash", "-c", script],
             cwd=here,
             env=env | {"JAX_COORDINATOR_PORT": str(port)} | variables,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=SECONDS,
+            start_new_session=True,
         )
+        try:
+            out, err = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # all that the script has started
+            out, err = process.communicate()
+            logs = [f"{log.name}:\n{log.read_text()}" for log in here.glob("*-[01]*")]
+            pytest.fail("\n".join((f"not done in {SECONDS} s", out, err, *logs)))
+        return subprocess.CompletedProcess(script, process.returncode, out, err)
 
     run.here, run.address = here, f"localhost:{port}"
     yield run
