@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -27,6 +28,28 @@ class Client(AsyncKernelClient):
         super().start_channels(shell, iopub, stdin, hb=False, control=control)
 
 
+class Runner(NotebookClient):
+    """A runner of cells that ends its watch over the kernel with the cell watched.
+
+    nbclient leaves that of a cancelled cell behind; a second later it finds that the
+    client is gone, and says so in a traceback.
+    """
+
+    _watch: asyncio.Future | None = None
+
+    def _async_poll_kernel_alive(self) -> asyncio.Future:
+        self._watch = asyncio.ensure_future(super()._async_poll_kernel_alive())
+        return self._watch
+
+    async def async_execute_cell(self, *args, **options) -> nbformat.NotebookNode:
+        """Run a cell, as nbclient does."""
+        try:
+            return await super().async_execute_cell(*args, **options)
+        finally:
+            if self._watch:
+                self._watch.cancel()
+
+
 def notebook(sources: list[str]) -> nbformat.NotebookNode:
     """A notebook; `nbformat.v4` would validate each cell of it at length."""
     empty = {"cell_type": "code", "metadata": {}, "execution_count": None}
@@ -37,7 +60,7 @@ def notebook(sources: list[str]) -> nbformat.NotebookNode:
 
 def parts(
     page: Page, folder: Path
-) -> tuple[nbformat.NotebookNode, AsyncKernelManager, NotebookClient]:
+) -> tuple[nbformat.NotebookNode, AsyncKernelManager, Runner]:
     """The notebook of `page` with HIDDEN at its end, and who runs it in `folder`."""
     manager = AsyncKernelManager(
         kernel_name="python3",
@@ -47,7 +70,7 @@ def parts(
         transport="ipc" if os.name == "posix" else "tcp",
     )
     book = notebook([*(cell.source for cell in page.cells), *HIDDEN])
-    client = NotebookClient(
+    client = Runner(
         book,
         km=manager,
         allow_errors=True,
