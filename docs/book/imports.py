@@ -58,9 +58,10 @@ def label(path: Path, roots: tuple[Path, ...]) -> str:
     return path.relative_to(folders[0]).as_posix() if folders else path.name
 
 
+@cache  # asked ten thousand times by a build, which changes no file
 def find(module: str, roots: tuple[Path, ...]) -> Path | None:
     """The file under `roots` that `import module` runs last; None if there is none."""
-    for root in roots:  # strings: a build asks this ten thousand times
+    for root in roots:  # joined as strings, which is quick
         stem = os.path.join(root, *module.split("."))
         for path in (f"{stem}.py", os.path.join(stem, "__init__.py")):
             if os.path.isfile(path):

@@ -14,6 +14,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _MARK = re.compile(r""" "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | [{};] """, re.VERBOSE)
 _GROUPS = ("@media", "@supports", "@layer", "@container")
 _CLASS = re.compile(r"\.(-?[A-Za-z_][\w-]*)")
+_CLASSES = re.compile(r"""\bclass=(?:"([^"]*)"|'([^']*)')""")
 _INNERMOST = re.compile(r"\([^()]*\)|\[[^\]]*\]")
 
 
@@ -21,8 +22,8 @@ def used(pages: Iterable[Path], scripts: Iterable[Path]) -> set[str]:
     """The classes on the pages, and every word of the scripts."""
     found: set[str] = set()
     for path in pages:
-        classes = re.findall(r"""(?s)\bclass=(["'])(.*?)\1""", path.read_text("utf-8"))
-        found.update(names for _, names in classes)
+        for double, single in _CLASSES.findall(path.read_text("utf-8")):
+            found.add(double or single)
     found = set(" ".join(found).split())
     for path in scripts:
         found.update(re.findall(r"[\w-]+", path.read_text("utf-8")))
