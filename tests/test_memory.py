@@ -46,3 +46,26 @@ def test_what_is_damaged_or_of_another_engine_is_forgotten(book, monkeypatch):
     remembered.keep({"once"})
     monkeypatch.setattr(memory, "_stamp", lambda: "another")
     assert not Memory(file)._pages
+
+
+def test_a_file_is_looked_through_again_when_it_was_written(tmp_path):
+    one, other, kept = (tmp_path / name for name in ("one", "other", "kept"))
+    one.write_text("a")
+    other.write_text("b")
+    looked = []
+
+    def look(text):
+        looked.append(text)
+        return text.upper()
+
+    def found(*given):
+        looked.clear()
+        return list(memory.found_in([one, other], look, kept, *given).values())
+
+    assert found() == ["A", "B"] and looked == ["a", "b"]
+    assert found() == ["A", "B"] and looked == []
+    one.write_text("c")
+    assert found() == ["C", "B"] and looked == ["c"]
+    assert found("more") == ["C", "B"] and looked == ["c", "b"]
+    kept.write_bytes(b"no pickle")
+    assert found("more") == ["C", "B"] and looked == ["c", "b"]

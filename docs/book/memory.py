@@ -2,6 +2,7 @@
 
 What a page says, and what code imports, follow from their texts alone; so both are kept
 by the texts' digests, for as long as the engine and what it reads with are the same.
+What was found in a built file is kept for as long as nobody writes that file.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import hashlib
 import os
 import pickle
 import sys
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from book import front, imports, markdown, pages, parts
 from book.pages import Page, read
@@ -47,9 +50,40 @@ class Memory:
             with suppress(SyntaxError):  # the page has a problem, and keeps it
                 for cell in page.cells:
                     cell.assertions  # noqa: B018 - counted once, kept with the cell
-        part = self._path.with_suffix(".part")
-        part.write_bytes(pickle.dumps((_stamp(), found, imports.NAMED)))
-        os.replace(part, self._path)
+        _write(self._path, (_stamp(), found, imports.NAMED))
+
+
+def found_in(
+    files: Iterable[Path], look: Callable[[str], Any], at: Path, *given: object
+) -> dict[Path, Any]:
+    """What `look` finds in the text of each file; kept in the file `at`.
+
+    It looks again in a file that was written meanwhile, and in all of them where its
+    own module has changed, or what it is `given`.
+    """
+    stamp = repr((Path(look.__code__.co_filename).read_bytes(), sys.version, given))
+    try:
+        last, known = pickle.loads(at.read_bytes())
+    except Exception:  # a damaged pickle may raise anything
+        last, known = None, {}
+    known = known if last == stamp else {}
+    found = {}
+    for path in files:
+        stat = path.stat()
+        mark = stat.st_ctime_ns, stat.st_size
+        there = known.get(path)
+        if not there or there[0] != mark:
+            there = mark, look(path.read_text(encoding="utf-8", errors="replace"))
+        found[path] = there
+    if found != known:
+        _write(at, (stamp, found))
+    return {path: what for path, (_, what) in found.items()}
+
+
+def _write(path: Path, what: object) -> None:
+    part = path.with_suffix(".part")
+    part.write_bytes(pickle.dumps(what))
+    os.replace(part, path)
 
 
 def _includes(page: Page) -> bool:

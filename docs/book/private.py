@@ -17,6 +17,8 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from book.memory import found_in
+
 logger = logging.getLogger(__name__)
 _TEXTS = {*".html .css .js .json .txt .md .ipynb .svg .xml .buildinfo".split(" ")}
 _TAG = re.compile(
@@ -68,20 +70,20 @@ def check(app: Sphinx, exception: Exception | None) -> None:
     # A machine may be called what pages speak of, "worker"; what cells put out is
     # looked through for its name as well, by `run.judge`.
     private = [s for s in local_strings(*app.book.roots) if "/" in s]
+
+    def look(text: str) -> tuple[list[str], list[str]]:
+        return requests(text), [string for string in private if string in text]
+
     out = Path(app.outdir)
+    files = sorted(p for p in out.rglob("*") if p.suffix in _TEXTS and p.is_file())
+    loads = {path for path in files if path.suffix in (".html", ".css")}
+    loads |= {*out.glob("_static/programs/**/*.js")}
     bad = []
-    programs = {*out.glob("_static/programs/**/*.js")}
-    for path in sorted(p for p in out.rglob("*") if p.suffix in _TEXTS and p.is_file()):
-        text = path.read_text(encoding="utf-8", errors="replace")
+    found = found_in(files, look, app.book.made / "private.pickle", private)
+    for path, (asks, strings) in found.items():
         name = path.relative_to(out)
-        asks = requests(text) if path.suffix in (".html", ".css") else []
-        asks += requests(text) if path in programs else []
-        bad += [f"{name} asks another host for {found}" for found in asks]
-        bad += [
-            f"{name} holds {found}, a path of this machine"
-            for found in private
-            if found in text
-        ]
+        bad += [f"{name} asks another host for {ask}" for ask in asks if path in loads]
+        bad += [f"{name} holds {one}, a path of this machine" for one in strings]
     for reason in bad:
         logger.warning("%s", reason, type="book", subtype="clean")
     if bad:

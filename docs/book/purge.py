@@ -7,8 +7,7 @@ or in a script, which may set it.  Most of a theme's stylesheet is for other sit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _MARK = re.compile(r""" "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | [{};] """, re.VERBOSE)
@@ -18,16 +17,15 @@ _CLASSES = re.compile(r"""\bclass=(?:"([^"]*)"|'([^']*)')""")
 _INNERMOST = re.compile(r"\([^()]*\)|\[[^\]]*\]")
 
 
-def used(pages: Iterable[Path], scripts: Iterable[Path]) -> set[str]:
-    """The classes on the pages, and every word of the scripts."""
-    found: set[str] = set()
-    for path in pages:
-        for double, single in _CLASSES.findall(path.read_text("utf-8")):
-            found.add(double or single)
-    found = set(" ".join(found).split())
-    for path in scripts:
-        found.update(re.findall(r"[\w-]+", path.read_text("utf-8")))
-    return found
+def classes(page: str) -> set[str]:
+    """The classes on a page."""
+    found = {double or single for double, single in _CLASSES.findall(page)}
+    return set(" ".join(found).split())
+
+
+def words(script: str) -> set[str]:
+    """Every word of a script."""
+    return set(re.findall(r"[\w-]+", script))
 
 
 def purge(css: str, known: set[str]) -> str:

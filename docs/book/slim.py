@@ -15,6 +15,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from book import purge
+from book.memory import found_in
 
 UNUSED = (
     "scripts/fontawesome.js",
@@ -83,7 +84,10 @@ def slim(app: Sphinx, exception: Exception | None) -> None:
     if (theme := static / "styles" / "theme.css").is_file():
         (static / "basic.css").replace(theme)  # which did nothing but import it
     pages = Path(app.outdir).rglob("*.html")
-    known = purge.used(pages, [*static.glob("*.js"), *static.glob("scripts/*.js")])
+    found = found_in(pages, purge.classes, app.book.made / "classes.pickle")
+    scripts = [*static.glob("*.js"), *static.glob("scripts/*.js")]
+    words = (purge.words(path.read_text(encoding="utf-8")) for path in scripts)
+    known = set().union(*found.values(), *words)
     for path in static.rglob("*.css"):
         text = purge.purge(path.read_text(encoding="utf-8"), known)
         path.write_text(text, encoding="utf-8")
