@@ -52,6 +52,12 @@ def test_each_word_is_found_on_its_pages(postings):
         assert there == files, word
 
 
+def test_what_no_query_asks_for_is_left_out():
+    words = ["psum", "2d", "0th", "The", "05bd2", "100_000", "x64"]
+    got = unpacked(packed.pack(index({word: [0] for word in words}), {}))
+    assert sorted(got["terms"]) == ["0th", "2d", "psum", "x64"]
+
+
 def test_the_search_gets_words_titles_and_addresses():
     every = list(range(FILES))
     heads = {

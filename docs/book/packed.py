@@ -63,7 +63,7 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
         for word, found in table.items():
             found = found if isinstance(found, list) else [found]
             files.setdefault(word, set()).update(found)
-    still = sorted(item for item in files.items() if item[1])
+    still = sorted((word, on) for word, on in files.items() if on and _is_asked(word))
     heads: list[list[str]] = [[] for _ in range(count)]
     questions = [_under(asked.get(name, ())) for name in index["docnames"]]
     for text, places in index["alltitles"].items():
@@ -84,6 +84,11 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
     packed = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
     unpack = UNPACK.read_text(encoding="utf-8").partition("\n")[2].strip()
     return f"Search.setIndex({unpack}({packed},{json.dumps(MARKS)}))\n"
+
+
+def _is_asked(word: str) -> bool:
+    """Whether a query may hold it: in lower case, and no number of some output."""
+    return word == word.lower() and (len(word) < 4 or not word[0].isdigit())
 
 
 def _differing(words: Iterable[str]) -> Iterator[str]:
