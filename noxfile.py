@@ -24,7 +24,7 @@ COMPILE = ("python", "-m", "book.compilers.ask")
 
 
 def install(session: nox.Session, group: str) -> None:
-    """Install what the lock names; nothing where it is there, or without a venv."""
+    """Install what the lock names, uncompiled; nothing if it is there, or no venv."""
     session.env["PYTHONPATH"] = ""
     if session.venv_backend == "none":
         return  # nox --no-venv: the packages are the machine's own
@@ -32,10 +32,7 @@ def install(session: nox.Session, group: str) -> None:
     digest = hashlib.sha256(lock.read_bytes()).hexdigest()
     stamp = Path(session.virtualenv.location, "lock.sha256")
     if not stamp.exists() or stamp.read_text() != digest:
-        # What is imported is compiled then; pip would compile thousands of files.
-        session.install(
-            "--no-compile", "--no-deps", "--require-hashes", "-r", str(lock)
-        )
+        session.install("--no-compile", "--no-deps", "--require-hashes", f"-r{lock}")
         stamp.write_text(digest)
 
 
