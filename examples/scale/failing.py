@@ -16,12 +16,13 @@ import jax
 import numpy as np
 from jax import P, lax
 from jax.experimental import multihost_utils
+from jax.sharding import AxisType, Mesh
 
 
 def join(**options):
     """Join the other process; return a loss (8,) for each device of the global mesh."""
     jax.distributed.initialize(**options)
-    jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
+    jax.set_mesh(Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,)))
     return jax.device_put(np.arange(8, dtype=np.float32), P("data"))
 
 

@@ -2,7 +2,7 @@
 
 Run it: `python feed.py`, or `python launch.py 2 feed.py --join`
 
->>> with jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",))):
+>>> with jax.set_mesh(Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,))):
 ...     [batch.shape for batch in batches(epoch=0)][:2]
 [(32, 784), (32, 784)]
 """
@@ -12,6 +12,7 @@ import sys
 import jax
 import numpy as np
 from jax import P
+from jax.sharding import AxisType, Mesh
 
 IMAGES, BATCH = 256, 32
 
@@ -36,7 +37,7 @@ def main():
     """Print what the first process sees of each batch."""
     if "--join" in sys.argv:
         jax.distributed.initialize()
-    jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
+    jax.set_mesh(Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,)))
     mean = jax.jit(lambda batch: batch.mean())
     for number, batch in enumerate(batches(epoch=0)):
         average = mean(batch)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import P
 from jax.experimental import multihost_utils
+from jax.sharding import AxisType, Mesh
 
 ROWS = 40, 23, 6, 31  # that each process has
 MINE = 8  # of a batch from each process
@@ -25,7 +26,7 @@ def main():
     """Sum all rows of all processes."""
     if "--join" in sys.argv:
         jax.distributed.initialize()
-    jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
+    jax.set_mesh(Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,)))
     sharding = jax.NamedSharding(jax.sharding.get_mesh(), P("data"))
     rows = np.ones((ROWS[jax.process_index()], 4), np.float32)
     most = int(multihost_utils.process_allgather(np.int32(len(rows))).max())

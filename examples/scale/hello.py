@@ -8,6 +8,7 @@ import sys
 import jax
 import numpy as np
 from jax import P
+from jax.sharding import AxisType, Mesh
 
 
 def main():
@@ -17,7 +18,7 @@ def main():
         jax.distributed.initialize(num_processes=count, process_id=number)
     else:
         jax.distributed.initialize()  # on a cluster, JAX finds these itself
-    mesh = jax.make_mesh((jax.device_count(),), ("data",))
+    mesh = Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,))
     jax.set_mesh(mesh)
     x = jax.device_put(np.arange(8, dtype=np.float32), P("data"))
     total = float(x.sum())  # over all devices, so all processes must ask for it

@@ -11,6 +11,7 @@ import numpy as np
 import optax
 import orbax.checkpoint as ocp
 from jax import P
+from jax.sharding import AxisType, Mesh
 
 STEPS, BATCH = 20, 64
 adam = optax.adam(0.02)
@@ -37,7 +38,7 @@ def train_step(params, state, batch):
 
 def main():
     """Train on one batch after the other, and save the parameters."""
-    jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
+    jax.set_mesh(Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,)))
     params = jax.device_put({"w": jnp.zeros(64)}, P())
     state = adam.init(params)
     for step in range(STEPS):

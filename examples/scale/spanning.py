@@ -7,12 +7,13 @@ import jax
 import numpy as np
 from jax import P
 from jax.experimental import multihost_utils
+from jax.sharding import AxisType, Mesh
 
 
 def main():
     """Print what this process can read, and fetch what it cannot."""
     jax.distributed.initialize()
-    jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
+    jax.set_mesh(Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,)))
     losses = jax.device_put(np.arange(8, dtype=np.float32), P("data"))
 
     print("own shards:", [shard.data.tolist() for shard in losses.addressable_shards])

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import P, lax
 from jax.experimental import multihost_utils
+from jax.sharding import AxisType, Mesh
 
 
 def loss(weights, batch):
@@ -35,7 +36,7 @@ def mapped_step(weights, batch):
 def main():
     """Take both steps on a batch that every process draws from the same seed."""
     jax.distributed.initialize()
-    jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
+    jax.set_mesh(Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,)))
 
     own_seed = np.int32(100 + jax.process_index())
     seed = multihost_utils.broadcast_one_to_all(own_seed)  # that of process 0

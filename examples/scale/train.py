@@ -4,6 +4,7 @@ Run it: `python -m examples.scale.launch 2 -m examples.scale.train`
 """
 
 import jax
+from jax.sharding import AxisType, Mesh
 
 from examples.train.data_parallel import retrain
 from examples.train.one_device import train_step
@@ -12,7 +13,7 @@ from examples.train.one_device import train_step
 def main():
     """Join the other processes, and do what one would do alone."""
     jax.distributed.initialize()
-    jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
+    jax.set_mesh(Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,)))
 
     step = jax.jit(train_step, donate_argnums=(0, 1))
     for number, (loss, _) in enumerate(retrain(4, step)):

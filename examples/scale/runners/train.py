@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jax import P
+from jax.sharding import AxisType, Mesh
 
 STEPS, ROWS, WIDTH = 41, 1024, 64
 optimizer = optax.adam(1e-2)
@@ -67,7 +68,7 @@ def main():
     step 30: loss 0.2...
     step 40: loss 0.2...
     """
-    mesh = jax.make_mesh((jax.device_count(),), ("data",))
+    mesh = Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,))
     first = jax.process_index() == 0
     if first:
         print(f"processes: {jax.process_count()}, devices: {mesh.size}")
