@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import optax
 import orbax.checkpoint as ocp
 from jax import P
+from jax.sharding import AxisType, Mesh
 
 STEPS, EVERY = 20, 5
 adam = optax.adam(0.02)
@@ -60,7 +61,7 @@ def main():
     """Go on from the newest checkpoint, or start from the beginning."""
     if "--join" in sys.argv:
         jax.distributed.initialize()
-    jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",)))
+    jax.set_mesh(Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,)))
     folder = os.path.abspath(sys.argv[1] if sys.argv[1:] else "run")
     options = ocp.CheckpointManagerOptions(max_to_keep=2, save_interval_steps=EVERY)
     with ocp.CheckpointManager(folder, options=options) as saved:
