@@ -4,10 +4,19 @@ import json
 import os
 from types import SimpleNamespace
 
+import jax
 import pytest
 
 from book.compilers import chips
-from book.compilers.ask import chips_for, here, main, names_chips, programs, to_compile
+from book.compilers.ask import (
+    ask,
+    chips_for,
+    here,
+    main,
+    names_chips,
+    programs,
+)
+from book.compilers.facts import digest
 from book.compilers.keep import kept
 
 
@@ -30,10 +39,6 @@ def test_a_program_may_name_its_chips():
     sizes = [chip.devices for chip in chips_for(name, "lower")]
     assert sizes == [8, 64, 512, 4096, 8960]
     assert chips_for(name, "lower", gpu=True) == []
-    (last,) = to_compile(name, ["lower"], gpu=False, check=True)["lower"]
-    assert last.devices == 8960
-    assert len(to_compile(name, ["lower"], gpu=False, check=False)["lower"]) == 5
-    assert len(to_compile("spine", ["lower"], gpu=False, check=True)["lower"]) == 10
 
 
 def test_the_model_fits_everywhere_once_it_is_split():
@@ -60,7 +65,6 @@ def test_a_v4_is_had_as_its_users_have_it_one_device_a_chip():
 
 
 def test_devices_stand_as_make_mesh_puts_them(monkeypatch):
-    import jax
     from jax.experimental import topologies
 
     asked, given = [], jax.devices()[:8]
@@ -93,3 +97,25 @@ def test_this_builds_own_devices_are_asked_too():
     (sent,) = found["collectives"]
     assert sent["kind"] == "all-reduce" and sent["operand"] == 16
     assert found["arguments"] >= 16 <= found["outputs"]  # a TPU pads them
+
+
+def test_what_is_known_is_lowered_and_not_compiled_again():
+    mesh = jax.make_mesh((8,), ("rows",))
+    first = ask("spine", "lower", chips.EIGHT[0], mesh, 2**30, known={})
+    assert first["devices"] == 8 and first["collectives"]
+    told = first | {"collectives": "as they were"}
+    assert ask("spine", "lower", chips.EIGHT[0], mesh, 2**30, told) is told
+    for change in ({"lowered": "other code"}, {"lowered": None}):
+        again = ask("spine", "lower", chips.EIGHT[0], mesh, 2**30, told | change)
+        assert again["collectives"] == first["collectives"]
+        assert again["lowered"] == first["lowered"]
+
+
+def test_other_code_and_another_program_have_another_digest(tmp_path):
+    one, program = jax.jit(lambda x: x + 1).lower(1.0), tmp_path / "program.py"
+    program.write_text('EFFORT = "O0"')
+    before = digest(one, program)
+    assert digest(one, program) == before
+    assert digest(jax.jit(lambda x: x + 2).lower(1.0), program) != before
+    program.write_text('EFFORT = "O1"')
+    assert digest(one, program) != before

@@ -71,16 +71,3 @@ def test_what_is_new_gone_or_missing_is_named(tmp_path):
 
 def test_the_examples_are_where_they_are_looked_for():
     assert (EXAMPLES / "spine.py").is_file()
-
-
-def test_where_some_chips_were_asked_for_only_these_are_compared(tmp_path):
-    more = copy.deepcopy(SAID)
-    more["tpu"]["lower"]["v5p:2x2x2"] = {"devices": 8}
-    write("one", more, tmp_path)
-    (gone,) = compare("one", SAID, tmp_path)
-    assert gone.endswith("tpu, lower, v5p:2x2x2: is gone")
-    assert compare("one", SAID, tmp_path, some=True) == []
-    now = copy.deepcopy(SAID)
-    now["tpu"]["lower"]["v5e:2x4"]["temporaries"] = 512
-    (changed,) = compare("one", now, tmp_path, some=True)
-    assert changed.endswith("temporaries: was 0, is 512")

@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType
 
 from book.compilers import chips, keep
-from book.compilers.facts import facts
+from book.compilers.facts import digest, facts
 from book.compilers.keep import EXAMPLES
 from book.run.messages import brief
 
@@ -68,28 +68,32 @@ def chips_for(program: str, way: str, gpu: bool = False) -> list[chips.Chip]:
     return [*chips.EIGHT, *(chips.LARGE if getattr(module, "LARGE", False) else ())]
 
 
-def to_compile(program: str, ways: list[str], gpu: bool, check: bool) -> dict:
-    """Return the chips of each of its ways; to check, the last of those it names."""
-    found = {way: chips_for(program, way, gpu) for way in ways}
-    last = check and names_chips(program)
-    return {way: some[-1:] if last else some for way, some in found.items()}
+def ask(
+    program: str, way: str, chip: chips.Chip, mesh, available: int, known: dict
+) -> dict:
+    """Return the facts of one way to lower `program` for `chip`.
 
-
-def ask(program: str, way: str, chip: chips.Chip, mesh, available: int) -> dict:
-    """Return the facts of one way to lower `program` for `chip`."""
+    Where that gives the code which the facts `known` are of, they are returned.
+    """
+    module = module_of(program)
     try:
-        found = facts(getattr(module_of(program), way)(mesh))
+        lowered = getattr(module, way)(mesh)
+        code = digest(lowered, Path(module.__file__))
+        if known.get("lowered") == code:
+            return known
+        found = facts(lowered)
     except Exception as error:
         error.add_note(f"in {way} of examples/{program}.py, for {chip.says}")
         raise
-    return {"devices": chip.devices, "available": available, **found}
+    return {"devices": chip.devices, "available": available, "lowered": code, **found}
 
 
 def ask_all(
-    wanted: dict[str, dict[str, list[chips.Chip]]],
+    wanted: dict[str, dict[str, list[chips.Chip]]], known: dict[str, dict]
 ) -> Iterator[tuple[str, dict[str, dict]]]:
     """Give the facts of each wanted program, by way and by chip, as they are found.
 
+    known: the facts that are kept, in the same form; what they are of is not compiled.
     A program with an `EFFORT` of its own is compiled after the others: how hard a
     compiler tries is a setting of the process.
     """
@@ -104,7 +108,8 @@ def ask_all(
 
     def one(asked: tuple[str, str, chips.Chip]) -> dict:
         program, way, chip = asked
-        return ask(program, way, chip, meshes[chip], memory[chip])
+        before = known.get(program, {}).get(way, {}).get(chip.name, {})
+        return ask(program, way, chip, meshes[chip], memory[chip], before)
 
     for effort in sorted(set(efforts.values()), reverse=True):
         jax.config.update("jax_optimization_level", effort)
@@ -149,12 +154,12 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no program with a `lower`: {', '.join(sorted(unknown))}")
     os.environ |= chips.GPU if given.gpu else chips.TPU  # before JAX starts
     names = given.program or known
-    wanted = {n: to_compile(n, known[n], given.gpu, given.check) for n in names}
+    wanted = {n: {w: chips_for(n, w, given.gpu) for w in known[n]} for n in names}
     wanted = {name: ways for name, ways in wanted.items() if any(ways.values())}
     stale = keep.left_over(known) if given.check and not given.program else []
-    for name, answer in _answers(wanted, given.gpu):
+    for name, answer in _answers(wanted, given.gpu, given.check):
         if given.check:
-            stale += keep.compare(name, answer, some=names_chips(name))
+            stale += keep.compare(name, answer)
         else:
             keep.write(name, answer)
     for line in stale:
@@ -174,13 +179,19 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _answers(wanted: dict[str, dict], gpu: bool) -> Iterator[tuple[str, dict]]:
+def _answers(
+    wanted: dict[str, dict], gpu: bool, check: bool
+) -> Iterator[tuple[str, dict]]:
     """Give, program by program, the part to keep: the facts, and what they are of."""
-    packages = ("jax", "jax-cuda13-plugin" if gpu else "libtpu")
-    made = {"made with": {name: version(name) for name in packages}}
-    for count, (name, ways) in enumerate(ask_all(wanted), 1):
+    part, package = ("gpu", "jax-cuda13-plugin") if gpu else ("tpu", "libtpu")
+    made = {"made with": {name: version(name) for name in ("jax", package)}}
+    before = {name: keep.read(name).get(part, {}) for name in wanted if check}
+    known = {
+        name: said for name, said in before.items() if made.items() <= said.items()
+    }
+    for count, (name, ways) in enumerate(ask_all(wanted, known), 1):
         print(f"[{count}/{len(wanted)}] {name}: {', '.join(ways)}", flush=True)
-        yield name, {"gpu" if gpu else "tpu": made | ways}
+        yield name, {part: made | ways}
 
 
 if __name__ == "__main__":

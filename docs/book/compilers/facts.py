@@ -5,7 +5,11 @@ Promise: a number is the compiler's, for one device; what it does not say is lef
 
 from __future__ import annotations
 
+import hashlib
 import time
+from pathlib import Path
+
+READERS = [Path(__file__).with_name(f"{name}.py") for name in ("facts", "read", "hlo")]
 
 
 def facts(lowered) -> dict:
@@ -35,6 +39,18 @@ def facts(lowered) -> dict:
         "hlo": telling(compiled),
         "compile seconds": round(seconds, 2),
     }
+
+
+def digest(lowered, program: Path) -> str:
+    """Return what tells apart the facts of a `jax.stages.Lowered` of a program file.
+
+    They may change with the code that was lowered, with the program, which may set how
+    it is compiled, and with the files here that read what the compiler says.
+    """
+    read = (path.read_text(encoding="utf-8") for path in (program, *READERS))
+    return hashlib.sha256("\0".join([lowered.as_text(), *read]).encode()).hexdigest()[
+        :16
+    ]
 
 
 def _memory(compiled) -> dict[str, int]:

@@ -1,7 +1,8 @@
 """Keep what compilers said of a program beside it, as `NAME.compiled.json`.
 
 Promise: what is kept reads the same, a line is one fact, and each difference between
-what is kept and what is said now has a name; how long a compiler took may differ.
+what is kept and what is said now has a name; how long a compiler took may differ, and
+the digest of what it compiled.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-TIMES = ("compile seconds",)  # what may differ from one run to the next
+MAY_DIFFER = ("compile seconds", "lowered")  # no fact of what was compiled
 
 
 def kept(program: str, folder: Path = EXAMPLES) -> Path:
@@ -19,11 +20,16 @@ def kept(program: str, folder: Path = EXAMPLES) -> Path:
     return folder / f"{program}.compiled.json"
 
 
+def read(program: str, folder: Path = EXAMPLES) -> dict:
+    """What is kept of `program`, by part; nothing where nothing is."""
+    path = kept(program, folder)
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
 def write(program: str, answer: dict, folder: Path = EXAMPLES) -> None:
     """Keep a part of what the compilers say of `program`, beside the other part."""
+    both = dict(sorted((read(program, folder) | answer).items(), reverse=True))
     path = kept(program, folder)
-    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    both = dict(sorted((before | answer).items(), reverse=True))
     path.write_text(written(both) + "\n", encoding="utf-8")
 
 
@@ -46,34 +52,21 @@ def written(value, indent: str = "") -> str:
     return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
 
 
-def compare(
-    program: str, answer: dict, folder: Path = EXAMPLES, some: bool = False
-) -> list[str]:
-    """Say what differs between what is kept of `program` and a part asked for now.
-
-    some: not all chips were asked for; of what is kept, only these are compared.
-    """
-    path = kept(program, folder)
-    if not path.exists():
-        return [f"examples/{path.relative_to(folder).as_posix()}: is missing"]
-    before = json.loads(path.read_text(encoding="utf-8"))
+def compare(program: str, answer: dict, folder: Path = EXAMPLES) -> list[str]:
+    """Say what differs between what is kept of `program` and a part asked for now."""
+    name = f"examples/{kept(program, folder).relative_to(folder).as_posix()}"
+    before = read(program, folder)
+    if not before:
+        return [f"{name}: is missing"]
     before = {part: before.get(part, {}) for part in answer}
-    if some:
-        for part, ways in answer.items():
-            for way in ways.keys() & before[part].keys():
-                known = before[part][way]
-                before[part][way] = {
-                    k: known[k] for k in known.keys() & ways[way].keys()
-                }
-    name = f"examples/{path.relative_to(folder).as_posix()}"
     return [f"{name}: {change}" for change in differences(before, answer)]
 
 
 def differences(before: dict, now: dict, at: str = "") -> Iterator[str]:
-    """Say, one by one, what differs between two answers; how long it took may."""
+    """Say, one by one, what differs between two answers."""
     for key in [*before, *(k for k in now if k not in before)]:
         where = f"{at}, {key}" if at else key
-        if key in TIMES:
+        if key in MAY_DIFFER:
             continue
         if key not in now or key not in before:
             yield f"{where}: is {'new' if key in now else 'gone'}"
