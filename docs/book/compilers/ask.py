@@ -93,9 +93,8 @@ def ask_all(
 ) -> Iterator[tuple[str, dict[str, dict]]]:
     """Give the facts of each wanted program, by way and by chip, as they are found.
 
-    known: the facts that are kept, in the same form; what they are of is not compiled.
-    A program with an `EFFORT` of its own is compiled after the others: how hard a
-    compiler tries is a setting of the process.
+    What `known` facts, in the same form, are of is not compiled. A program with an
+    `EFFORT` of its own comes last: how hard a compiler tries is a setting of a process.
     """
     import jax
 
