@@ -87,8 +87,9 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
 
 
 def _is_asked(word: str) -> bool:
-    """Whether a query may hold it: in lower case, and no number of some output."""
-    return word == word.lower() and (len(word) < 4 or not word[0].isdigit())
+    """Whether a query may hold it: lower case, two letters, no number, but `2d`."""
+    number = word[0].isdigit() and not re.fullmatch(r"\dd", word)
+    return word == word.lower() and len(word) > 1 and not number
 
 
 def _differing(words: Iterable[str]) -> Iterator[str]:
