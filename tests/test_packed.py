@@ -53,9 +53,9 @@ def test_each_word_is_found_on_its_pages(postings):
 
 
 def test_what_no_query_asks_for_is_left_out():
-    words = ["psum", "2d", "0th", "The", "05bd2", "100_000", "x64"]
+    words = ["psum", "2d", "0th", "x", "The", "05bd2", "100_000", "x64"]
     got = unpacked(packed.pack(index({word: [0] for word in words}), {}))
-    assert sorted(got["terms"]) == ["0th", "2d", "psum", "x64"]
+    assert sorted(got["terms"]) == ["2d", "psum", "x64"]
 
 
 def test_the_search_gets_words_titles_and_addresses():
