@@ -8,14 +8,7 @@ import jax
 import pytest
 
 from book.compilers import chips
-from book.compilers.ask import (
-    ask,
-    chips_for,
-    here,
-    main,
-    names_chips,
-    programs,
-)
+from book.compilers.ask import ask, chips_for, here, main, names_chips, programs
 from book.compilers.facts import digest
 from book.compilers.keep import kept
 

@@ -9,7 +9,10 @@ import hashlib
 import time
 from pathlib import Path
 
-READERS = [Path(__file__).with_name(f"{name}.py") for name in ("facts", "read", "hlo")]
+# What asks the compilers, and what reads their answers.
+SOURCES = [
+    Path(__file__).with_name(f"{n}.py") for n in ("chips", "facts", "read", "hlo")
+]
 
 
 def facts(lowered) -> dict:
@@ -45,12 +48,11 @@ def digest(lowered, program: Path) -> str:
     """Return what tells apart the facts of a `jax.stages.Lowered` of a program file.
 
     They may change with the code that was lowered, with the program, which may set how
-    it is compiled, and with the files here that read what the compiler says.
+    it is compiled, and with the files here that ask a compiler and read its answer.
     """
-    read = (path.read_text(encoding="utf-8") for path in (program, *READERS))
-    return hashlib.sha256("\0".join([lowered.as_text(), *read]).encode()).hexdigest()[
-        :16
-    ]
+    texts = [path.read_text(encoding="utf-8") for path in (program, *SOURCES)]
+    whole = "\0".join([lowered.as_text(), *texts])
+    return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
 def _memory(compiled) -> dict[str, int]:
