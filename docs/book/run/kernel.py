@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
+from contextlib import suppress
 from pathlib import Path
+from queue import Empty
 
 import nbformat
 from jupyter_client import AsyncKernelClient, AsyncKernelManager
@@ -26,6 +29,23 @@ class Client(AsyncKernelClient):
     def start_channels(self, shell=True, iopub=True, stdin=True, hb=True, control=True):
         """Start all channels but the heartbeat's."""
         super().start_channels(shell, iopub, stdin, hb=False, control=control)
+
+    async def wait_for_ready(self, timeout: float | None = None) -> None:
+        """Wait until the kernel answers and its outputs arrive.
+
+        Jupyter's own then waits until nothing has arrived for 0.2 s; nbclient asks of
+        each output which cell it is of, so what is late does no harm.
+        """
+        until = time.monotonic() + (timeout or PATIENCE)
+        while time.monotonic() < until:
+            asked = self.kernel_info()
+            with suppress(TimeoutError, Empty):
+                await self._async_recv_reply(asked, timeout=1)
+                await self.iopub_channel.get_msg(timeout=0.2)
+                return
+            if not await self._async_is_alive():
+                raise RuntimeError("it died before it answered")
+        raise RuntimeError(f"it did not answer within {timeout:g} s")
 
 
 class Runner(NotebookClient):
