@@ -73,12 +73,12 @@ def test_the_search_gets_words_titles_and_addresses():
             "most": every[:-3],
             "ends": [0, 199],
         },
-        {"one": [5], "title": 7},
+        {"one": [5], "alone": 7},
         heads,
     )
     script = packed.pack(made, {})
     found = unpacked(script)
-    assert found["terms"]["one"] == [0, 5] and found["terms"]["title"] == [7]
+    assert found["terms"]["one"] == [0, 5] and found["terms"]["alone"] == [7]
     assert found["terms"]["all"] == every and found["terms"]["most"] == every[:-3]
     assert found["terms"]["last"] == [199] and found["terms"]["ends"] == [0, 199]
     for key in ("docnames", "filenames", "titles"):
@@ -106,6 +106,14 @@ def test_a_question_stands_below_the_section_that_answers():
         (3, "lax-scan-in-axes", "lax.scan & in_axes"): "loop slow",
         (4, "elsewhere", "Elsewhere"): "nothing",
     }
+
+
+def test_a_word_of_a_heading_or_a_question_is_not_listed_again():
+    heads = {"Title 3": [[3, None]], "Shards of `in_axes`": [[3, "shards-of-in-axes"]]}
+    asked = {"page3": [Answer("Why are my loops slow?", "shards-of-in-axes")]}
+    terms = {"shard": [0, 3], "in_ax": [3, 4], "loop": [3, 5], "titl": 3, "mesh": [3]}
+    found = unpacked(packed.pack(index(terms, {}, heads), asked))["terms"]
+    assert found == {"shard": [0], "in_ax": [4], "loop": [5], "mesh": [3]}
 
 
 def test_a_later_build_of_one_page_keeps_the_words_of_the_others(book):

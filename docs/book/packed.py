@@ -8,6 +8,7 @@ search asks for.
 
 Under each heading stand the words of the questions that its section answers, and first
 what the sidebar calls the page: a reader's own words, which the page need not have.
+The search finds a page by all of these, so a word of them is not listed again.
 
 Sphinx reads its own index again in the next build, so that is kept beside the site, and
 comes back before.
@@ -63,7 +64,6 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
         for word, found in table.items():
             found = found if isinstance(found, list) else [found]
             files.setdefault(word, set()).update(found)
-    still = sorted((word, on) for word, on in files.items() if on and _is_asked(word))
     heads: list[list[str]] = [[] for _ in range(count)]
     questions = [_under(asked.get(name, ())) for name in index["docnames"]]
     for text, places in index["alltitles"].items():
@@ -74,6 +74,10 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
                 heads[file] += [line, *below]
             else:
                 heads[file][:0] = below
+    for file, title in enumerate(index["titles"]):
+        for word in _stems([title, *heads[file]]):
+            files.get(word, set()).discard(file)
+    still = sorted((word, on) for word, on in files.items() if on and _is_asked(word))
     parts = {
         "d": index["docnames"],
         "n": index["titles"],
@@ -84,6 +88,13 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
     packed = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
     unpack = UNPACK.read_text(encoding="utf-8").partition("\n")[2].strip()
     return f"Search.setIndex({unpack}({packed},{json.dumps(MARKS)}))\n"
+
+
+def _stems(lines: Iterable[str]) -> set[str]:
+    """The words by which the search knows headings and questions, as it makes them."""
+    texts = (line.partition("\t") for line in lines)
+    words = _WORDS.split(" ".join(text or below for text, _, below in texts).lower())
+    return {_WORDS.stem(word) for word in words if word not in _COMMON}
 
 
 def _is_asked(word: str) -> bool:
