@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import zlib
 
 import jax
@@ -135,6 +136,20 @@ def fewer():
     losses = join(shutdown_timeout_seconds=3)
     for step in range(3 if jax.process_index() == 0 else 2):
         print("step", step, "mean", float(losses.mean()))
+
+
+def slow():
+    """Let one process need longer for its batches, and find out which."""
+    losses, own = join(), 0.0
+    for _ in range(4):
+        began = time.monotonic()
+        time.sleep(0.5 if jax.process_index() == 1 else 0.1)  # reads its batch
+        own += time.monotonic() - began  # without the wait in the step
+        losses.mean().block_until_ready()
+    seconds = multihost_utils.process_allgather(np.float32(own))
+    if jax.process_index() == 0:
+        print("seconds of work on each host", seconds.round(1))
+        print("process", seconds.argmax(), "is the slowest")
 
 
 if __name__ == "__main__":
