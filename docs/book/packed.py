@@ -59,11 +59,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
 def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
     """The script that hands to the search `index`, and what is `asked` of pages."""
     count = len(index["docnames"])
-    files: dict[str, set[int]] = {}
-    for table in (index["terms"], index["titleterms"]):
-        for word, found in table.items():
-            found = found if isinstance(found, list) else [found]
-            files.setdefault(word, set()).update(found)
+    files = _files(index)
     heads: list[list[str]] = [[] for _ in range(count)]
     questions = [_under(asked.get(name, ())) for name in index["docnames"]]
     for text, places in index["alltitles"].items():
@@ -88,6 +84,16 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
     packed = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
     unpack = UNPACK.read_text(encoding="utf-8").partition("\n")[2].strip()
     return f"Search.setIndex({unpack}({packed},{json.dumps(MARKS)}))\n"
+
+
+def _files(index: dict) -> dict[str, set[int]]:
+    """Which pages have a word."""
+    files: dict[str, set[int]] = {}
+    for table in (index["terms"], index["titleterms"]):
+        for word, found in table.items():
+            found = found if isinstance(found, list) else [found]
+            files.setdefault(word, set()).update(found)
+    return files
 
 
 def _stems(lines: Iterable[str]) -> set[str]:
