@@ -59,7 +59,7 @@ def test_a_kernel_that_goes_on_talking_is_ready(tmp_path):
     """Jupyter's own wait lasts until a kernel has been silent for a while."""
     page = read(Book(tmp_path / "book").page("page", "pass"), "page")
     talks = "threading.Thread(target=talk, daemon=True).start()"
-    says = "def talk():\n    while not threading.Event().wait(0.05): print(1, flush=True)"
+    says = "def talk():\n while not threading.Event().wait(0.05): print(1, flush=True)"
 
     def talking(_, client):
         for line in ("import threading", says, talks):
