@@ -38,7 +38,9 @@ def pipeline(compute, micro):
 
 def mean_loss(params, tokens, keys):
     """Return the mean loss of the batch, as each device sees it: ()."""
+    # cast before the turns, so that gradients are added along "data" once, after them
     own_blocks = {name: params[name] for name in BLOCK}
+    own_blocks = lax.pcast(own_blocks, "data", to="varying")
     x, stages = embed(params, tokens[:, :-1], keys), lax.axis_size("stage")
     micro = x.reshape(MICROBATCHES, -1, *x.shape[1:])
     results = pipeline(jax.checkpoint(lambda x: through(own_blocks, x)), micro)
