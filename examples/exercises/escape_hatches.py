@@ -14,7 +14,8 @@ def solution(host, slope):
     """Return the function: a callback for the value, and one for the backward pass."""
 
     def call(f, x):
-        return jax.pure_callback(f, x, x, vmap_method="broadcast_all")
+        result = jax.ShapeDtypeStruct(jnp.shape(x), jnp.float32)
+        return jax.pure_callback(f, result, x, vmap_method="broadcast_all")
 
     @jax.custom_vjp
     def value(x):
