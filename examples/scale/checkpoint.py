@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import optax
 import orbax.checkpoint as ocp
 from jax import P
-from jax.sharding import AxisType, Mesh
+from jax.sharding import AxisType, Mesh, NamedSharding
 
 STEPS, EVERY = 20, 5
 adam = optax.adam(0.02)
@@ -21,6 +21,17 @@ def init():
     """Make the state of training, on all devices: weights sharded, as with FSDP."""
     w = jax.device_put(jnp.zeros((64, 8)), P("data"))
     return {"w": w, "adam": adam.init(w), "step": jax.device_put(jnp.int32(0), P())}
+
+
+def described():
+    """Describe the state, which saves making one that `restore` only looks at."""
+
+    def on_this_mesh(leaf):
+        spec = leaf.sharding.spec if leaf.sharding else P()
+        place = NamedSharding(jax.sharding.get_mesh(), spec)
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=place)
+
+    return jax.tree.map(on_this_mesh, jax.eval_shape(init))
 
 
 def batch(step):
@@ -65,9 +76,12 @@ def main():
     folder = os.path.abspath(sys.argv[1] if sys.argv[1:] else "run")
     options = ocp.CheckpointManagerOptions(max_to_keep=2, save_interval_steps=EVERY)
     with ocp.CheckpointManager(folder, options=options) as saved:
-        state = init()
-        if (newest := saved.latest_step()) is not None:
-            state = saved.restore(newest, args=ocp.args.StandardRestore(state))
+        newest = saved.latest_step()
+        if newest is None:
+            state = init()
+        else:
+            wanted = ocp.args.StandardRestore(described())
+            state = saved.restore(newest, args=wanted)
             if jax.process_index() == 0:
                 print(f"goes on from step {newest}")
         train(saved, state)
