@@ -115,6 +115,14 @@ def compared():
     print(step(losses))
 
 
+def unequal():
+    """Join a part of four rows and one of eight; JAX says nothing."""
+    sharding = join().sharding
+    rows = np.ones((4 + 4 * jax.process_index(), 2), np.float32)
+    batch = jax.make_array_from_process_local_data(sharding, rows)
+    print("a batch of", batch.shape, "and its mean", batch.mean())
+
+
 def hangs():
     """Let one process wait for a batch, and the other for that process."""
     losses, batches = join(), queue.Queue()

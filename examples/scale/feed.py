@@ -2,8 +2,8 @@
 
 Run it: `python feed.py`, or `python launch.py 2 feed.py --join`
 
->>> with jax.set_mesh(Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,))):
-...     [batch.shape for batch in batches(epoch=0)][:2]
+>>> mesh = Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,))
+>>> [batch.shape for batch in batches(0, jax.NamedSharding(mesh, P("data")))][:2]
 [(32, 784), (32, 784)]
 """
 
@@ -22,12 +22,12 @@ def load(rows):
     return np.stack([np.full(784, row, np.float32) for row in rows])
 
 
-def batches(epoch):
+def batches(epoch, sharding):
     """Yield the global batches of an epoch, float32[32@data,784], in a new order."""
     order = np.random.default_rng(epoch).permutation(IMAGES)  # alike in all processes
-    mine = BATCH // jax.process_count()
+    mine, left = divmod(BATCH, jax.process_count())
+    assert not left, "every process has equally many rows"
     first = jax.process_index() * mine
-    sharding = jax.NamedSharding(jax.sharding.get_mesh(), P("data"))
     for start in range(0, IMAGES - BATCH + 1, BATCH):  # whole batches only
         rows = order[start + first : start + first + mine]
         yield jax.make_array_from_process_local_data(sharding, load(rows))
@@ -37,9 +37,10 @@ def main():
     """Print what the first process sees of each batch."""
     if "--join" in sys.argv:
         jax.distributed.initialize()
-    jax.set_mesh(Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,)))
+    mesh = Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,))
+    sharding = jax.NamedSharding(mesh, P("data"))
     mean = jax.jit(lambda batch: batch.mean())
-    for number, batch in enumerate(batches(epoch=0)):
+    for number, batch in enumerate(batches(0, sharding)):
         average = mean(batch)
         here = sum(len(shard.data) for shard in batch.addressable_shards)
         if jax.process_index() == 0:

@@ -131,7 +131,8 @@ def launch(count, command, devices=0, limit=600, abort=True):
 def inside(command, abort):
     """Run a program as `python` does, but show each line that it prints at once.
 
-    What C++ prints is dropped: Gloo tells about connections in the middle of lines.
+    What C++ prints is dropped, since Gloo tells about connections in the middle of
+    lines; so is what programs print that this one starts.
     abort: leave at once when it fails; JAX would wait until all others leave, too.
     """
     threading.Thread(target=leave_with_the_launcher, daemon=True).start()
