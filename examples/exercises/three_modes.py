@@ -15,7 +15,7 @@ ROWS = P("data")
 
 def solution(body, x, mesh):
     """Return the mapped rows: `device_put` shards them on either kind of mesh."""
-    placed = jax.device_put(x, NamedSharding(mesh, P("data")))
+    placed = jax.device_put(x, jax.NamedSharding(mesh, P("data")))
     mapped = jax.shard_map(body, mesh=mesh, in_specs=P("data"), out_specs=P("data"))
     return jax.jit(mapped)(placed)
 
