@@ -28,6 +28,8 @@ OF_ITSELF = {
     "IndexError: index out of range": "Python's own, of any list",
     "RuntimeError: Profile has already been started. Only one profile may be run "
     "at a time.": "its section on jit/profiling has the cure",
+    "RuntimeError: re-tracing function scale at": "its section on jit/retracing has "
+    "the cure",
     "ValueError: User-provided restore item and on-disk value metadata tree "
     "structures do not match": "Orbax's, with the cure on scale/checkpoints",
     "JaxRuntimeError: x must be positive, got [ 1. -2.]": "the lesson's own words",
