@@ -24,6 +24,19 @@ def unpacked(script):
         engine.close()
 
 
+def as_made(got):
+    """What the search is handed, with the numbers that pages have in `index`."""
+    was = [int(name.removeprefix("page")) for name in got["docnames"]]
+    order = sorted(range(FILES), key=was.__getitem__)
+    made = {key: [got[key][n] for n in order] for key in ("docnames", "titles")}
+    made["filenames"] = [got["filenames"][n] for n in order]
+    made["terms"] = {w: sorted(was[n] for n in on) for w, on in got["terms"].items()}
+    heads = got["alltitles"].items()
+    made["alltitles"] = {text: [[was[n], a] for n, a in at] for text, at in heads}
+    made["asked"] = [one | {"file": was[one["file"]]} for one in got["asked"]]
+    return made
+
+
 def index(terms, titleterms=(), alltitles=()):
     """An index as Sphinx makes it."""
     names = [f"page{n}" for n in range(FILES)]
@@ -77,7 +90,7 @@ def test_the_search_gets_words_titles_and_addresses():
         heads,
     )
     script = packed.pack(made, {})
-    found = unpacked(script)
+    found = as_made(unpacked(script))
     assert found["terms"]["one"] == [0, 5] and found["terms"]["alone"] == [7]
     assert found["terms"]["all"] == every and found["terms"]["most"] == every[:-3]
     assert found["terms"]["last"] == [199] and found["terms"]["ends"] == [0, 199]
@@ -86,6 +99,13 @@ def test_the_search_gets_words_titles_and_addresses():
     for text, places in heads.items():
         assert sorted(map(str, found["alltitles"][text])) == sorted(map(str, places))
     assert script.count("who-does-what") == 0
+
+
+def test_pages_of_many_words_come_first():
+    terms = {"one": [0, 7, 9], "two": [7, 9], "three": [9]}
+    got = unpacked(packed.pack(index(terms), {}))
+    assert got["docnames"][:3] == ["page9", "page7", "page0"]
+    assert got["terms"]["one"] == [0, 1, 2] and got["terms"]["three"] == [0]
 
 
 def test_a_question_stands_below_the_section_that_answers():
@@ -99,7 +119,7 @@ def test_a_question_stands_below_the_section_that_answers():
         "page4": [Answer("How do I do Nothing?", "elsewhere")],
     }
     made = index({"one": 0}, {}, heads)
-    found = unpacked(packed.pack(made, asked))["asked"]
+    found = as_made(unpacked(packed.pack(made, asked)))["asked"]
     below = {(one["file"], one["id"], one["heading"]): one["words"] for one in found}
     assert below == {
         (3, None, "Title 3"): "title",
@@ -112,7 +132,7 @@ def test_a_word_of_a_heading_or_a_question_is_not_listed_again():
     heads = {"Title 3": [[3, None]], "Shards of `in_axes`": [[3, "shards-of-in-axes"]]}
     asked = {"page3": [Answer("Why are my loops slow?", "shards-of-in-axes")]}
     terms = {"shard": [0, 3], "in_ax": [3, 4], "loop": [3, 5], "titl": 3, "mesh": [3]}
-    found = unpacked(packed.pack(index(terms, {}, heads), asked))["terms"]
+    found = as_made(unpacked(packed.pack(index(terms, {}, heads), asked)))["terms"]
     assert found == {"shard": [0], "in_ax": [4], "loop": [5], "mesh": [3]}
 
 

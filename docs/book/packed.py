@@ -4,7 +4,7 @@ Sphinx's index names each address of a section beside its heading, keeps the wor
 titles apart, and has a list of numbers for each word.  Here an address is made of its
 heading, a word says how many letters it shares with the one before, and its pages are
 the steps between them, a character each; `unpack.js` in front makes of it what the
-search asks for.
+search asks for.  Pages of many words come first, so that most steps are short ones.
 
 Under each heading stand the words of the questions that its section answers, and first
 what the sidebar calls the page: a reader's own words, which the page need not have.
@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -58,6 +59,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
 
 def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
     """The script that hands to the search `index`, and what is `asked` of pages."""
+    index = _longest_first(index)
     count = len(index["docnames"])
     files = _files(index)
     heads: list[list[str]] = [[] for _ in range(count)]
@@ -84,6 +86,22 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
     packed = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
     unpack = UNPACK.read_text(encoding="utf-8").partition("\n")[2].strip()
     return f"Search.setIndex({unpack}({packed},{json.dumps(MARKS)}))\n"
+
+
+def _longest_first(index: dict) -> dict:
+    """The index with its pages in another order: those of the most words first."""
+    words = Counter(file for on in _files(index).values() for file in on)
+    old = sorted(range(len(index["docnames"])), key=lambda file: -words[file])
+    new = {file: at for at, file in enumerate(old)}
+    files = _files(index).items()
+    heads = index["alltitles"].items()
+    return {
+        "docnames": [index["docnames"][file] for file in old],
+        "titles": [index["titles"][file] for file in old],
+        "terms": {word: [new[file] for file in on] for word, on in files},
+        "titleterms": {},
+        "alltitles": {text: [(new[f], a) for f, a in at] for text, at in heads},
+    }
 
 
 def _files(index: dict) -> dict[str, set[int]]:
