@@ -90,15 +90,15 @@ def pack(index: dict, asked: Mapping[str, Sequence[Answer]]) -> str:
 
 def _longest_first(index: dict) -> dict:
     """The index with its pages in another order: those of the most words first."""
-    words = Counter(file for on in _files(index).values() for file in on)
+    files = _files(index)
+    words = Counter(file for on in files.values() for file in on)
     old = sorted(range(len(index["docnames"])), key=lambda file: -words[file])
     new = {file: at for at, file in enumerate(old)}
-    files = _files(index).items()
     heads = index["alltitles"].items()
     return {
         "docnames": [index["docnames"][file] for file in old],
         "titles": [index["titles"][file] for file in old],
-        "terms": {word: [new[file] for file in on] for word, on in files},
+        "terms": {word: [new[file] for file in on] for word, on in files.items()},
         "titleterms": {},
         "alltitles": {text: [(new[f], a) for f, a in at] for text, at in heads},
     }
