@@ -13,17 +13,30 @@ LEAD = f"The first *sentence*, e.g. of `jax`. {LONG}and ends."
 BASE = "https://someone.github.io/book/"
 
 
-@pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    """A book of a page with a figure, in the real theme."""
-    book = Book(tmp_path_factory.mktemp("head"), conf="")
+def made(folder, *options):
+    """A book of a page with a figure, in the real theme, built with `options`."""
+    book = Book(folder, conf="")
     draw = ":tags: [remove-input]\nfrom IPython.display import HTML\n"
     draw += """HTML('<svg viewBox="0 0 9 9"><rect width="9" height="9"/></svg>')"""
     book.page("page", draw, prose=LEAD)
     book.write("docs/errors/which_message.md", "# Messages\n\nText.\n")
     book.write("docs/evidence/timeline.md", "# Names\n\nText.\n")
     book.index("page", "errors/which_message", "evidence/timeline")
+    built = book.build(*options)
+    assert built.code == 0, built.said
     return book
+
+
+@pytest.fixture(scope="module")
+def nowhere(tmp_path_factory):
+    """The book without an address."""
+    return made(tmp_path_factory.mktemp("head"))
+
+
+@pytest.fixture(scope="module")
+def placed(tmp_path_factory):
+    """The book with an address."""
+    return made(tmp_path_factory.mktemp("head"), "-D", f"html_baseurl={BASE}")
 
 
 def meta(text, name):
@@ -32,45 +45,40 @@ def meta(text, name):
     return found and found[1]
 
 
-def test_without_an_address_a_page_is_described_and_has_none(book):
-    built = book.build()
-    assert built.code == 0, built.said
-    text = book.text("page")
+def test_without_an_address_a_page_is_described_and_has_none(nowhere):
+    text = nowhere.text("page")
     assert meta(text, "description") == "The first sentence, e.g. of jax."
     assert meta(text, "og:title") == "Page"
     assert "canonical" not in text and meta(text, "og:url") is None
     assert meta(text, "og:image") is None
-    assert "<base" not in book.text("404")
-    assert meta(book.text("search"), "description").startswith("Search ")
-    assert meta(book.text("search"), "og:title") == "Search"
-    assert meta(book.text("404"), "description").startswith("There is no page ")
-    assert meta(book.text("404"), "og:title") == "Page not found"
+    assert "<base" not in nowhere.text("404")
+    assert meta(nowhere.text("search"), "description").startswith("Search ")
+    assert meta(nowhere.text("search"), "og:title") == "Search"
+    assert meta(nowhere.text("404"), "description").startswith("There is no page ")
+    assert meta(nowhere.text("404"), "og:title") == "Page not found"
 
 
-def test_a_page_says_once_how_wide_it_is(book):
-    assert book.build().code == 0
+def test_a_page_says_once_how_wide_it_is(nowhere):
     for name in "page", "404", "search":
-        assert book.text(name).count('name="viewport"') == 1
+        assert nowhere.text(name).count('name="viewport"') == 1
 
 
-def test_with_an_address_each_page_knows_its_own(book):
-    built = book.build("-D", f"html_baseurl={BASE}")
-    assert built.code == 0, built.said
-    text = book.text("page")
+def test_with_an_address_each_page_knows_its_own(placed):
+    text = placed.text("page")
     assert f'<link rel="canonical" href="{BASE}page.html"' in text
     assert meta(text, "og:url") == f"{BASE}page.html"
     image = meta(text, "og:image")
     assert bool(image) == cards.possible()
-    assert not image or (book.html / image.removeprefix(BASE)).exists()
+    assert not image or (placed.html / image.removeprefix(BASE)).exists()
 
 
-def test_a_missing_page_leads_back_from_any_depth(book):
-    text = book.text("404")
+def test_a_missing_page_leads_back_from_any_depth(placed):
+    text = placed.text("404")
     assert text.index('<base href="/book/404.html">') < text.index("<link")
     assert 'action="search.html"' in text
     links = re.findall(r'href="([^"#:]+\.html)"', text)
     assert "errors/which_message.html" in links
-    missing = [link for link in links if not (book.html / link).exists()]
+    missing = [link for link in links if not (placed.html / link).exists()]
     assert missing == ["/book/404.html"]
 
 
