@@ -55,26 +55,26 @@ def check(make):
 
 
 def mistake_brings_the_weights_together(x, columns):
-    """Collect the weights first, because the formula says `x @ weights`."""
+    """You gathered the weights, which are larger than the product."""
     return x @ lax.all_gather(columns, "model", axis=1, tiled=True, to="invarying")
 
 
 def mistake_stacks(x, columns):
-    """It leaves out `tiled`, so the shards of the answer get an axis of their own."""
+    """You left out `tiled=True`, so the shards were stacked along a new axis."""
     return lax.all_gather(x @ columns, "model", to="invarying")
 
 
 def mistake_joins_the_other_axis(x, columns):
-    """Leave `axis` as it comes, and lay columns below each other."""
+    """You left `axis` at 0, so the shards were concatenated as rows."""
     return lax.all_gather(x @ columns, "model", tiled=True, to="invarying")
 
 
 def mistake_reshapes_what_was_stacked(x, columns):
-    """Stack, then force the shape: the columns of the devices are mixed up."""
+    """You reshaped the stacked shards without a transpose: the columns are mixed up."""
     answer = lax.all_gather(x @ columns, "model", axis=0, to="invarying")
     return answer.reshape(2, 24)
 
 
 def mistake_keeps_many_copies(x, columns):
-    """Gather as it comes: to JAX, each device then holds an array of its own."""
+    """You left out `to="invarying"`, so by its type the result is varying."""
     return lax.all_gather(x @ columns, "model", axis=1, tiled=True)

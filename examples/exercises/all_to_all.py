@@ -55,24 +55,24 @@ def check(make):
 
 
 def mistake_sorts_what_it_holds(x):
-    """Sort axis 0 of the shard: that is two rows of sixteen."""
+    """You sorted only the two rows of each shard, not all sixteen of the table."""
     return jnp.sort(x, axis=0)
 
 
 def mistake_goes_back_as_it_came(x):
-    """Use the same two axes both times, since a transpose undoes itself."""
+    """You gave the second `all_to_all` the axes of the first, and did not swap them."""
     columns = lax.all_to_all(x, "data", 1, 0, tiled=True)
     ordered = jnp.sort(columns, axis=0).reshape(x.shape)
     return lax.all_to_all(ordered, "data", 1, 0, tiled=True).reshape(x.shape)
 
 
 def mistake_does_not_go_back(x):
-    """Return the columns: the numbers are right, and sharded the other way."""
+    """You sorted whole columns, but did not exchange them back for rows."""
     return jnp.sort(lax.all_to_all(x, "data", 1, 0, tiled=True), axis=0)
 
 
 def mistake_gathers_it_all(x):
-    """Gather the table on every device, sort all of it, and keep two rows."""
+    """You gathered the whole table on every device, to return two rows of it."""
     table = jnp.sort(lax.all_gather(x, "data", tiled=True), axis=0)
     first = lax.axis_index("data") * len(x)
     return lax.dynamic_slice_in_dim(table, first, len(x))

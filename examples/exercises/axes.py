@@ -55,23 +55,23 @@ def check(make):
 
 
 def mistake_takes_rows(models, columns):
-    """Trust the default axis: the inputs lie in columns, and a square hides it."""
+    """You mapped axis 0 of `columns`, its rows, but the inputs are its columns."""
     over_inputs = jax.vmap(model, in_axes=(None, 0), out_axes=1)
     return jax.vmap(over_inputs, in_axes=(0, None), out_axes=1)(stack(models), columns)
 
 
 def mistake_leaves_results(models, columns):
-    """Choose each axis that comes in, and forget where the results should go."""
+    """You left `out_axes` at 0, so the result has the axes (m, p, k), not (k, m, p)."""
     over_inputs = jax.vmap(model, in_axes=(None, 1))
     return jax.vmap(over_inputs, in_axes=(0, None))(stack(models), columns)
 
 
 def mistake_pairs(models, columns):
-    """Take one map for two: the first model meets the first input and no other."""
+    """You mapped models and inputs with one `vmap`, so model i met only input i."""
     return jax.vmap(model, in_axes=(0, 1), out_axes=1)(stack(models), columns)
 
 
 def mistake_loops(models, columns):
-    """Map the inputs only, since the models are a list: a product for each."""
+    """You looped over the models, so the program has a matrix product for each."""
     over_inputs = jax.vmap(model, in_axes=(None, 1), out_axes=1)
     return jnp.stack([over_inputs(params, columns) for params in models], axis=1)

@@ -58,15 +58,15 @@ def _check_one(make, args, dims, dimension):
 
 
 def mistake_joins_the_examples(mapped, op, args, dims, dimension):
-    """It runs the operation as it was recorded, but axis 0 is now the batch."""
+    """You did not add 1 to `dimension`, although the batch is now axis 0."""
     return op(*all_batched(args, dims, mapped)), 0
 
 
 def mistake_leaves_out_who_shares(mapped, op, args, dims, dimension):
-    """It moves the axis as if all arguments had a batch."""
+    """You gave no batch axis to the arguments that all examples share."""
     return op(*args, dimension=dimension + 1), 0
 
 
 def mistake_says_it_is_shared(mapped, op, args, dims, dimension):
-    """It returns None, as if all examples shared the output."""
+    """You returned `None` as the dim, as if all examples shared the output."""
     return op(*all_batched(args, dims, mapped), dimension=dimension + 1), None

@@ -53,22 +53,22 @@ def check(make):
 
 
 def mistake_maps_twice(points, centers):
-    """Leave it to two vmaps: right, and the differences are all in the program."""
+    """You used two `vmap`s, which make an array of the differences of all pairs."""
     of_one = jax.vmap(distance, in_axes=(None, 0))
     return jax.vmap(of_one, in_axes=(0, None))(points, centers)
 
 
 def mistake_broadcasts(points, centers):
-    """Take batching by hand for broadcasting by hand: the same differences."""
+    """You broadcast the subtraction, which makes an array of all differences."""
     return ((points[:, None] - centers) ** 2).sum(axis=-1)
 
 
 def mistake_forgets_the_centers(points, centers):
-    """Drop |c|², which does not matter where only the nearest center is asked for."""
+    """You left out |c|², the squared length of each center."""
     return (points**2).sum(axis=1)[:, None] - 2 * points @ centers.T
 
 
 def mistake_takes_turns(points, centers):
-    """Save the memory with a loop over the points."""
+    """You looped over the points with `lax.map`, which takes them one by one."""
     of_one = jax.vmap(distance, in_axes=(None, 0))
     return jax.lax.map(lambda point: of_one(point, jnp.asarray(centers)), points)

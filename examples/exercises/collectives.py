@@ -38,16 +38,16 @@ def check(shift):
 
 
 def mistake_sends_backwards(x, n):
-    """Read a pair of the list as (to, from): it is (from, to)."""
+    """You wrote the pairs as (to, from), but `ppermute` reads them as (from, to)."""
     return lax.ppermute(x, "rows", [((s + n) % 8, s) for s in range(8)])
 
 
 def mistake_stops_at_the_end(x, n):
-    """Leave out the pairs that would leave the row: who gets none holds zeros."""
+    """You left out the pairs that go around the end: those devices receive zeros."""
     inside = [(s, s + n) for s in range(8) if 0 <= s + n < 8]
     return lax.ppermute(x, "rows", inside)
 
 
 def mistake_rolls_the_block(x, n):
-    """It uses `roll` as on one device, which rolls each shard and sends nothing."""
+    """You used `jnp.roll`, which moves numbers within each shard and sends nothing."""
     return jax.numpy.roll(x, n, axis=0)

@@ -94,19 +94,19 @@ def layers(x, first, second, third, pins):
 
 
 def mistake_pins_the_end(mesh):
-    """Think that the sharding of the answer decides for all that comes before it."""
+    """You constrained only the result, so the compiler chose what comes before it."""
     network = partial(layers, pins=(None, None))
     return jax.jit(network, out_shardings=NamedSharding(mesh, ROWS))
 
 
 def mistake_pins_once(mesh):
-    """It expects the first constraint to hold for all layers, but it holds for one."""
+    """You constrained the hidden rows of the first layer, but not of the second."""
     network = partial(layers, pins=(NamedSharding(mesh, ROWS), None))
     return jax.jit(network, out_shardings=NamedSharding(mesh, ROWS))
 
 
 def mistake_follows_the_weights(mesh):
-    """Pin what the weights ask for: then it is the rows that move."""
+    """You sharded the hidden values by columns, like the weights, so the rows moved."""
     columns = NamedSharding(mesh, COLUMNS)
     network = partial(layers, pins=(columns, columns))
     return jax.jit(network, out_shardings=NamedSharding(mesh, ROWS))

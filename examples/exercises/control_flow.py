@@ -50,15 +50,15 @@ def check(make):
 
 
 def mistake_asks(x):
-    """Write it as for one number: `if` looks at the value."""
+    """You used Python's `if`, which cannot test a value while JAX traces."""
     return 1 / x if x != 0 else 0.0
 
 
 def mistake_throws_away(x):
-    """Compute it everywhere and throw the infinity away, since nobody sees it."""
+    """You divided before you selected: 0 times an infinite derivative is NaN."""
     return jnp.where(x == 0, 0.0, 1 / x)
 
 
 def mistake_adds_a_little(x):
-    """Keep the divisor from zero with a small number, which changes the answers."""
+    """You added a small number to the divisor, which changes the answers."""
     return 1 / (x + 1e-6)

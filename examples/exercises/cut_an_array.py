@@ -58,20 +58,20 @@ def check(make):
 
 
 def mistake_reads_the_tuple_backwards(shape, mesh_shape, spec, position):
-    """Take it that the last name of a tuple shards first."""
+    """You sharded over the names of a tuple from last to first."""
     turned = P(*(names(entry)[::-1] or None for entry in spec))
     return solution(shape, mesh_shape, turned, position)
 
 
 def mistake_takes_names_in_the_order_of_the_mesh(shape, mesh_shape, spec, position):
-    """Take it that a tuple is a set, and that the mesh says the order."""
+    """You took the names of a tuple in the order of the mesh, not of the tuple."""
     known = list(mesh_shape)
     sets = (tuple(sorted(names(entry), key=known.index)) for entry in spec)
     return solution(shape, mesh_shape, P(*(entry or None for entry in sets)), position)
 
 
 def mistake_pairs_axes_with_places(shape, mesh_shape, spec, position):
-    """Take it that axis 0 of the array goes with axis 0 of the mesh, by position."""
+    """You paired the axes of array and mesh by position and ignored the names."""
     slices = []
     for length, count, k, entry in zip(
         shape, mesh_shape.values(), position, spec, strict=True

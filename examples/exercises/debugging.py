@@ -56,12 +56,12 @@ def check(make):
 
 
 def mistake_asks_the_whole(mesh, spec):
-    """Ask whether there is a NaN anywhere, which names no device."""
+    """You returned one bool for the whole array, which does not say which device."""
     return lambda x: jnp.isnan(x).any()
 
 
 def mistake_tells_everyone(mesh, spec):
-    """Think that flags have to be collected: every device says yes."""
+    """You took the `pmax` of the flags over all devices, so all of them are `True`."""
 
     def body(block):
         bad = jnp.isnan(block).any().astype(jnp.int32)
@@ -72,7 +72,7 @@ def mistake_tells_everyone(mesh, spec):
 
 
 def mistake_forgets_the_second_axis(mesh, spec):
-    """Give an entry for each device in a row, though the mesh may be a grid."""
+    """You concatenated the flags along one axis, also on a mesh of two axes."""
 
     def body(block):
         return jnp.isnan(block).any()[None]
@@ -81,10 +81,7 @@ def mistake_forgets_the_second_axis(mesh, spec):
 
 
 def mistake_collects_flags(mesh, spec):
-    """Let each device enter its flag into a table, and add the tables: right, but sent.
-
-    Nobody has to have the whole table: `out_specs` joins it.
-    """
+    """You added the flags with `psum`, but `out_specs` joins them without sending."""
 
     def body(block):
         place = tuple(lax.axis_index(name) for name in mesh.axis_names)

@@ -87,32 +87,32 @@ def _which(leaf, stack):
 
 
 def mistake_lets_nan_win(params, losses):
-    """Take the argmin, for which NaN is lower than every number."""
+    """You used `argmin`, which returns the index of a NaN where there is one."""
     best, seeds = losses.argmin(axis=0), jnp.arange(4)
     return jax.tree.map(lambda w: w.at[best, seeds].get(out_sharding=P()), params)
 
 
 def mistake_gathers_the_sweep(params, losses):
-    """Replicate all models first, and index as on one device: right, and expensive."""
+    """You replicated all 32 models before you indexed, so all were communicated."""
     params, losses = jax.reshard((params, losses), P())
     best = jnp.nanargmin(losses, axis=0)
     return jax.tree.map(lambda w: w[best, jnp.arange(4)], params)
 
 
 def mistake_takes_all_seeds_of_a_rate(params, losses):
-    """Give an index for the rate only, so that each seed gets the models of all."""
+    """You indexed the rates only, so each seed got the models of all four seeds."""
     best = jnp.nanargmin(losses, axis=0)
     return jax.tree.map(lambda w: w.at[best].get(out_sharding=P()), params)
 
 
 def mistake_chooses_one_rate(params, losses):
-    """Choose the rate with the lowest mean loss for all seeds."""
+    """You chose one rate for all seeds, the one with the lowest mean loss."""
     best = jnp.full(4, jnp.nanmean(losses, axis=1).argmin())
     seeds = jnp.arange(4)
     return jax.tree.map(lambda w: w.at[best, seeds].get(out_sharding=P()), params)
 
 
 def mistake_indexes_the_sharded_axis(params, losses):
-    """Index as in NumPy: JAX does not know where the models should lie."""
+    """You indexed a sharded axis, but did not say how the result is to be sharded."""
     best = jnp.nanargmin(losses, axis=0)
     return jax.tree.map(lambda w: w[best, jnp.arange(4)], params)

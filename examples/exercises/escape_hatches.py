@@ -66,7 +66,7 @@ def check(make):
 
 
 def mistake_goes_one_by_one(host, slope):
-    """Take the method that is always right: it calls the host for each number."""
+    """You used `vmap_method="sequential"`, which calls the host for each number."""
 
     def call(f, x):
         return jax.pure_callback(f, x, x, vmap_method="sequential")
@@ -77,12 +77,12 @@ def mistake_goes_one_by_one(host, slope):
 
 
 def mistake_hopes_for_a_derivative(host, slope):
-    """Expect JAX to differentiate NumPy, since it can map it."""
+    """You gave no derivative, and JAX cannot differentiate a `pure_callback`."""
     return lambda x: jax.pure_callback(host, x, x, vmap_method="broadcast_all")
 
 
 def mistake_returns_the_slope(host, slope):
-    """Return the slope in the backward pass, whatever gradient comes in."""
+    """You returned the slope without multiplying it by the incoming gradient."""
 
     def call(f, x):
         return jax.pure_callback(f, x, x, vmap_method="broadcast_all")

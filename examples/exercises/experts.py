@@ -92,33 +92,33 @@ def _run(audit, expert, capacity):
 
 
 def mistake_counts_all_devices_first(expert, capacity):
-    """Take the capacity for the slots of an expert for all devices together."""
+    """You compared all devices' counts with the slots for one device's tokens."""
     count = lax.psum(jnp.bincount(expert, length=16), "expert")
     return jnp.maximum(count - capacity, 0), count.max()
 
 
 def mistake_needs_slots_for_all(expert, capacity):
-    """Count drops on each device, but size the slots for all tokens of an expert."""
+    """You summed the counts over devices, but slots are for one device's tokens."""
     count = jnp.bincount(expert, length=16)
     dropped = lax.psum(jnp.maximum(count - capacity, 0), "expert")
     return dropped, lax.psum(count, "expert").max()
 
 
 def mistake_trusts_the_mean(expert, capacity):
-    """Average the highest counts of the devices, as one averages losses."""
+    """You took the mean of the devices' highest counts, but some need more slots."""
     count = jnp.bincount(expert, length=16)
     dropped = lax.psum(jnp.maximum(count - capacity, 0), "expert")
     return dropped, lax.pmean(count.max(), "expert")
 
 
 def mistake_speaks_of_its_own_tokens(expert, capacity):
-    """Count the tokens of this device, and forget the others."""
+    """You counted the tokens of one device only, without a collective."""
     count = jnp.bincount(expert, length=16)
     return jnp.maximum(count - capacity, 0), count.max()
 
 
 def mistake_leaves_the_length_to_bincount(expert, capacity):
-    """Write `bincount` as in NumPy, as long as the highest expert that was chosen."""
+    """You left out `length=16`, but under `jit` a length cannot depend on values."""
     count = jnp.bincount(expert)
     dropped = lax.psum(jnp.maximum(count - capacity, 0), "expert")
     return dropped, lax.pmax(count.max(), "expert")

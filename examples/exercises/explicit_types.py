@@ -48,21 +48,21 @@ def check(make):
 
 
 def mistake_moves_the_answer(x):
-    """Think that `reshard` decides for the product: it comes after it, too late."""
+    """You resharded the product, but `x.T @ x` raises before `reshard` is reached."""
     return jax.reshard(x.T @ x, P("model", None))
 
 
 def mistake_constrains(x):
-    """Take the word that works on Auto axes."""
+    """You constrained the product, but on Explicit axes `x.T @ x` itself raises."""
     return lax.with_sharding_constraint(x.T @ x, P("model", None))
 
 
 def mistake_makes_it_whole(x):
-    """It returns the right numbers, but they are replicated."""
+    """You replicated `x`: the numbers are right, but the result is replicated too."""
     whole = jax.reshard(x, P())
     return whole.T @ whole
 
 
 def mistake_keeps_the_split(x):
-    """Name the axis that is added over: rows of x are not rows of the answer."""
+    """You sharded the result over `data`, the axis of the sum, instead of `model`."""
     return jnp.matmul(x.T, x, out_sharding=P("data", None))

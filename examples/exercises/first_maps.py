@@ -51,7 +51,7 @@ def check(make):
 
 
 def mistake_maps_the_homes(homes, stations):
-    """Copy `in_axes=(0, None)` from the page: one answer for every home."""
+    """You mapped over the homes, so each answer is for a home, not for a station."""
 
     def farthest_station(home, stations):
         return jnp.abs(stations - home).sum(axis=1).max()
@@ -60,7 +60,7 @@ def mistake_maps_the_homes(homes, stations):
 
 
 def mistake_maps_both(homes, stations):
-    """Leave `in_axes` out: home i meets station i only, and equal sizes hide it."""
+    """You left out `in_axes`, so station i met home i and no other."""
 
     def blocks(home, station):
         return jnp.abs(home - station).sum(axis=-1).max()
@@ -69,5 +69,5 @@ def mistake_maps_both(homes, stations):
 
 
 def mistake_loops(homes, stations):
-    """Think that a loop will do, its numbers being right: it leaves the devices."""
+    """You looped over the stations: the numbers are right, but no longer sharded."""
     return np.stack([np.abs(homes - s).sum(axis=1).max() for s in np.asarray(stations)])

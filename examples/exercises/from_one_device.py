@@ -44,21 +44,21 @@ def check(number):
 
 
 def mistake_counts_its_own(x):
-    """Think that the function sees the whole array: every device starts at 0."""
+    """You counted from 0 on every device, as if the shard were the whole array."""
     return jnp.arange(x.shape[0])
 
 
 def mistake_has_one_row(x):
-    """Think of a device as a row, as under `pmap`: right while there is one each."""
+    """You began at the device's number, as if each device held one row."""
     return lax.axis_index("data") + jnp.arange(x.shape[0])
 
 
 def mistake_takes_turns(x):
-    """Think that rows are dealt out like cards, one to each device in turn."""
+    """You numbered every n-th row, but a shard has consecutive rows of the array."""
     devices = lax.axis_size("data")
     return lax.axis_index("data") + devices * jnp.arange(x.shape[0])
 
 
 def mistake_returns_one_number(x):
-    """Return where the rows begin, one number for all of them."""
+    """You returned the number of the first row only, not one for each row."""
     return lax.axis_index("data") * x.shape[0]

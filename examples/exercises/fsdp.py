@@ -74,25 +74,25 @@ def check(global_norm):
 
 
 def mistake_counts_the_replicated_eight_times(grads, specs):
-    """It adds over the devices what every device has in full."""
+    """You put the replicated bias under the `psum`, so it counts eight times."""
     squares = sum((g**2).sum() for g in grads.values())
     return jnp.sqrt(lax.psum(squares, "data"))
 
 
 def mistake_takes_its_own_norm(grads, specs):
-    """It takes the norm of the shards of one device, as optax would."""
+    """You took the norm of one device's shards, without a `psum`."""
     return jnp.sqrt(sum((g**2).sum() for g in grads.values()))
 
 
 def mistake_adds_norms(grads, specs):
-    """It takes the root on each device, and adds roots instead of squares."""
+    """You took the root on each device, and added roots instead of squares."""
     sharded = [g for name, g in grads.items() if "data" in specs[name]]
     own = jnp.sqrt(sum((g**2).sum() for g in sharded))
     return lax.psum(own, "data") + jnp.sqrt((grads["bias"] ** 2).sum())
 
 
 def mistake_gathers_the_gradients(grads, specs):
-    """It brings every gradient to every device before it adds the squares."""
+    """You gathered every gradient, where one number of each device is enough."""
     full = {
         name: lax.all_gather(
             g, "data", axis=specs[name].index("data"), tiled=True, to="invarying"

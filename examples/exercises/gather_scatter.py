@@ -52,22 +52,22 @@ def check(largest_without):
 
 
 def mistake_copies(x, indices):
-    """Write it for one index, and map it: every index gets an x of its own."""
+    """You mapped a function of one index, so each index has its own copy of `x`."""
     return jax.vmap(lambda i: x.at[i].set(-jnp.inf).max())(indices)
 
 
 def mistake_masks(x, indices):
-    """Trade the scatter for a mask, which a CPU holds for every index as well."""
+    """You masked `x` for each index, which takes as much memory as copies of `x`."""
     return jnp.where(indices[:, None] == jnp.arange(x.size), -jnp.inf, x).max(axis=1)
 
 
 def mistake_scatters_all(x, indices):
-    """Scatter once, as for counting: all indices leave their number out of one x."""
+    """You removed the numbers at all indices from one `x`, not one at a time."""
     left = x.at[indices].set(-jnp.inf).max()
     return jnp.full(indices.shape, left)
 
 
 def mistake_forgets_ties(x, indices):
-    """Take the second largest value for the answer, wherever the largest is met."""
+    """You left out all numbers equal to the largest, not only the one at the index."""
     second = jnp.where(x == x.max(), -jnp.inf, x).max()
     return jnp.where(x[indices] == x.max(), second, x.max())

@@ -52,7 +52,7 @@ def check(make):
 
 
 def mistake_counts_arguments_from_t(u, params, t, x):
-    """Take `t` for argument 0, as in the mathematics: `params` comes before it."""
+    """You counted the arguments from `t`, but argument 0 is `params`."""
 
     def residual(t, x):
         u_t = jax.grad(u, argnums=0)(params, t, x)["a"]
@@ -62,7 +62,7 @@ def mistake_counts_arguments_from_t(u, params, t, x):
 
 
 def mistake_squares_the_slope(u, params, t, x):
-    """Read the second derivative as the first one, squared."""
+    """You squared the first derivative in x instead of taking the second."""
 
     def residual(t, x):
         u_t, u_x = jax.grad(u, argnums=(1, 2))(params, t, x)
@@ -72,7 +72,7 @@ def mistake_squares_the_slope(u, params, t, x):
 
 
 def mistake_maps_the_parameters(u, params, t, x):
-    """Map every argument, and so look for an axis of points in the parameters."""
+    """You mapped `params` too, but they have no axis of points."""
 
     def residual(params, t, x):
         u_t = jax.grad(u, argnums=1)(params, t, x)
@@ -82,7 +82,7 @@ def mistake_maps_the_parameters(u, params, t, x):
 
 
 def mistake_differentiates_the_batch(u, params, t, x):
-    """Map first and take Jacobians then: each temperature by each point's place."""
+    """You took Jacobians of the batch: every output with respect to every point."""
     mapped = jax.vmap(u, in_axes=(None, 0, 0))
     u_t = jax.jacfwd(mapped, argnums=1)(params, t, x)
     return u_t - jax.jacfwd(jax.jacfwd(mapped, argnums=2), argnums=2)(params, t, x)

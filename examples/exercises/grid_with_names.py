@@ -44,26 +44,26 @@ def check(make):
 
 
 def mistake_fills_rows_in_order(devices):
-    """Take it that neighbors in the list share a machine."""
+    """You filled the rows in list order, but the list alternates between machines."""
     return Mesh(np.array(devices).reshape(2, 4), ("data", "model"), EXPLICIT)
 
 
 def mistake_leaves_it_to_make_mesh(devices):
-    """Take it that `make_mesh` knows which device is in which machine."""
+    """You used `make_mesh`, which does not know which device is in which machine."""
     return jax.make_mesh((2, 4), ("data", "model"), devices=devices)
 
 
 def mistake_swaps_the_names(devices):
-    """Put a machine in each column, and call the columns "data"."""
+    """You made a mesh of 4 by 2, with a machine along `data` instead of `model`."""
     return Mesh(np.array(devices).reshape(4, 2), ("data", "model"), EXPLICIT)
 
 
 def mistake_forgets_the_types(devices):
-    """Take it that `Mesh` makes Explicit axes, as `make_mesh` does."""
+    """You left out `axis_types`, and `Mesh` then makes Auto axes."""
     return Mesh(np.array(devices).reshape(4, 2).T, ("data", "model"))
 
 
 def mistake_lists_devices_itself(devices):
-    """Take it that the list is that of `jax.devices()`, in that order."""
+    """You sorted the devices by id, but their order in the list tells the machine."""
     found = sorted(devices, key=lambda device: device.id)
     return Mesh(np.array(found).reshape(4, 2).T, ("data", "model"), EXPLICIT)

@@ -71,18 +71,18 @@ def check(smooth):
 
 
 def mistake_stays_at_home(x):
-    """Smooth each shard on its own, and repeat the edges of each."""
+    """You padded each shard with its own edges, not with rows of its neighbors."""
     return _mean_of_five(jnp.pad(x, ((2, 2), (0, 0)), mode="edge"))
 
 
 def mistake_forgets_the_border(x):
-    """Take what arrives, also where nobody sends: zeros."""
+    """You did not repeat the edges: a device without a neighbor receives zeros."""
     above, below = _halo(x)
     return _mean_of_five(jnp.concatenate([above, x, below]))
 
 
 def mistake_closes_the_ring(x):
-    """Send around the whole ring, so the last rows stand above the first."""
+    """You closed the ring, so the first device received the image's last rows."""
     n = lax.axis_size("height")
     above = lax.ppermute(x[-2:], "height", [(d, (d + 1) % n) for d in range(n)])
     below = lax.ppermute(x[:2], "height", [((d + 1) % n, d) for d in range(n)])
@@ -90,7 +90,7 @@ def mistake_closes_the_ring(x):
 
 
 def mistake_gathers_the_image(x):
-    """Gather all rows, smooth them, and keep four."""
+    """You gathered the image, where two rows of each neighbor are enough."""
     image = lax.all_gather(x, "height", tiled=True)
     smoothed = _mean_of_five(jnp.pad(image, ((2, 2), (0, 0)), mode="edge"))
     return lax.dynamic_slice_in_dim(smoothed, 4 * lax.axis_index("height"), 4)

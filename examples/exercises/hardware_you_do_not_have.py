@@ -37,15 +37,15 @@ def solution():
 
 
 def mistake_whole():
-    """Replicate the weights, since the rows are sharded already."""
+    """You replicated the weights, so each device holds all of them."""
     return P(), P()
 
 
 def mistake_only_one():
-    """Shard the first stack, and forget that the second is as large."""
+    """You sharded the first stack only, but the second is as large."""
     return P(None, None, "rows"), P()
 
 
 def mistake_by_layer():
-    """Give every device eight layers of its own: but the scan walks along that axis."""
+    """You sharded the axis of the layers, which `scan` needs replicated."""
     return P("rows"), P("rows")

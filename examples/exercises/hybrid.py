@@ -79,7 +79,7 @@ def check(make):
 
 
 def mistake_votes_on_the_sum(mesh):
-    """Take the gradient to weights that all share: it is summed before any vote."""
+    """You left out `pcast`, so `grad` summed over the groups before they could vote."""
 
     def body(params, x, y):
         return jax.tree.map(jnp.sign, jax.grad(loss)(params, x, y))
@@ -88,7 +88,7 @@ def mistake_votes_on_the_sum(mesh):
 
 
 def mistake_sends_floats(mesh):
-    """Vote, and add the votes up as they come from `sign`, four bytes each."""
+    """You summed the votes as float32, four bytes each, instead of int8."""
 
     def body(params, x, y):
         own = lax.pcast(params, "rows", to="varying")
@@ -99,7 +99,7 @@ def mistake_sends_floats(mesh):
 
 
 def mistake_averages_the_votes(mesh):
-    """Return the mean of the votes, as if the groups were to compromise."""
+    """You returned the mean of the votes instead of the sign of their sum."""
 
     def body(params, x, y):
         own = lax.pcast(params, "rows", to="varying")

@@ -109,30 +109,30 @@ def _loop(balance, rate, payment, count, limit, every=jnp.array):
 
 
 def mistake_counts_for_all(balances, rates, payments):
-    """Loop until the last loan is paid, with one count for the batch."""
+    """You kept one count for all loans, which ends when the last loan is paid."""
     count = _loop(balances, rates, payments, 0, 480, every=jnp.any)
     return jnp.full(balances.shape, count)
 
 
 def mistake_counts_on(balances, rates, payments):
-    """Give each loan a count, which goes on until the last loan is paid."""
+    """You went on counting for every loan until the last one was paid."""
     start = jnp.zeros_like(balances, dtype=int)
     return _loop(balances, rates, payments, start, 480, every=jnp.any)
 
 
 def mistake_stops_with_the_first(balances, rates, payments):
-    """Go on while all loans are unpaid: the first that is paid ends the loop."""
+    """You looped while all loans were unpaid, so the first one paid ends the loop."""
     start = jnp.zeros_like(balances, dtype=int)
     return _loop(balances, rates, payments, start, 480, every=jnp.all)
 
 
 def mistake_begins_with_zero(balances, rates, payments):
-    """Begin the count of each loan as a Python 0, which is not on the mesh."""
+    """You began the count with a Python 0, which is not on the mesh."""
     return jax.vmap(lambda *loan: _loop(*loan, 0, 480))(balances, rates, payments)
 
 
 def mistake_has_no_limit(balances, rates, payments):
-    """Trust that every loan is paid off some day."""
+    """You set no limit of 480 months, but a payment may be less than the interest."""
 
     def months(balance, *terms):
         return _loop(balance, *terms, jnp.zeros_like(balance, dtype=int), jnp.inf)
@@ -141,7 +141,7 @@ def mistake_has_no_limit(balances, rates, payments):
 
 
 def mistake_asks_in_python(balances, rates, payments):
-    """Write the loop of Python, as for one loan."""
+    """You used Python's `while`, which cannot test a value while JAX traces."""
 
     def months(balance, rate, payment):
         count = 0

@@ -65,22 +65,22 @@ def check(mean_loss):
 
 
 def mistake_averages_the_means(losses, real):
-    """Take the mean of each device's mean: tokens of the first device count more."""
+    """You averaged the means, so tokens of a device that has few of them count more."""
     total = jnp.where(real, losses, 0).sum()
     return lax.pmean(total / real.sum(), "data")
 
 
 def mistake_averages_the_padding(losses, real):
-    """Set the losses of padding to zero, and divide by all tokens."""
+    """You set the losses of padding to 0, but divided by the padding too."""
     return lax.pmean(jnp.where(real, losses, 0).mean(), "data")
 
 
 def mistake_divides_by_its_own_tokens(losses, real):
-    """Add the losses over the devices, and divide by this device's number."""
+    """You divided the sum of all devices by the number of one device's tokens."""
     total = lax.psum(jnp.where(real, losses, 0).sum(), "data")
     return lax.pmean(total / real.sum(), "data")
 
 
 def mistake_forgets_the_other_devices(losses, real):
-    """Return the mean of this device."""
+    """You returned the mean of one device, without a `psum`."""
     return jnp.where(real, losses, 0).sum() / real.sum()

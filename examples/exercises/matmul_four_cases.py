@@ -71,7 +71,7 @@ def numbers(n, k):
 
 
 def mistake_always_gathers_b(a, b):
-    """Think of b as the weights, and of weights as what is gathered."""
+    """You gathered `b` every time, even where `a` is smaller."""
 
     def body(a, b):
         return a @ lax.all_gather(b, "model", axis=1, tiled=True)
@@ -81,17 +81,17 @@ def mistake_always_gathers_b(a, b):
 
 
 def mistake_compares_rows(a, b):
-    """Compare the lengths of a and b: the rows, without the columns."""
+    """You compared `len(a)` and `len(b)`, their rows, instead of their sizes."""
     spec = P("model", None) if len(a) > len(b) else P(None, "model")
     return jnp.matmul(a, b, out_sharding=spec)
 
 
 def mistake_follows_the_smaller(a, b):
-    """Take `out_sharding` for what is gathered: it is what stays where it is."""
+    """You sharded the result like the smaller matrix, so the larger was gathered."""
     spec = P("model", None) if a.size < b.size else P(None, "model")
     return jnp.matmul(a, b, out_sharding=spec)
 
 
 def mistake_asks_for_all_of_it(a, b):
-    """Ask for the product everywhere, so as to have no case to tell apart."""
+    """You asked for a replicated product, not for one sharded by rows or columns."""
     return jnp.matmul(a, b, out_sharding=P(None, None))

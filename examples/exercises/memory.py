@@ -71,7 +71,7 @@ def check(gradient):
 
 
 def mistake_checkpoints_all_examples(params, xs, ys):
-    """Think that `checkpoint` saves memory wherever it stands: all come at once."""
+    """You put `checkpoint` under `vmap`, so all examples are recomputed at once."""
 
     def at_once(params):
         losses = jax.vmap(jax.checkpoint(loss), in_axes=(None, 0, 0))
@@ -81,7 +81,7 @@ def mistake_checkpoints_all_examples(params, xs, ys):
 
 
 def mistake_keeps_every_chunk(params, xs, ys):
-    """Trust the chunks: the residuals of each are kept for the backward pass."""
+    """You left out `checkpoint`, so the residuals of all chunks are kept."""
 
     def in_chunks(params):
         examples = xs, ys
@@ -91,14 +91,14 @@ def mistake_keeps_every_chunk(params, xs, ys):
 
 
 def mistake_drops_the_rest(params, xs, ys):
-    """Fold the batch into whole chunks of 64, and forget those that are left over."""
+    """You left out the 52 examples that do not fill a chunk of 64."""
     chunks = xs[:448].reshape(-1, 64, 16), ys[:448].reshape(-1, 64, 10)
     slopes = lax.map(lambda chunk: jax.grad(total)(params, *chunk), chunks)
     return jax.tree.map(lambda slope: jnp.sum(slope, axis=0), slopes)
 
 
 def mistake_keeps_all_sums(params, xs, ys):
-    """Take the gradient of each chunk, and stack them all before adding them."""
+    """You stacked the gradients of all 100 chunks before you added them."""
     chunks = xs.reshape(-1, 5, 16), ys.reshape(-1, 5, 10)
     slopes = lax.map(lambda chunk: jax.grad(total)(params, *chunk), chunks)
     return jax.tree.map(lambda slope: jnp.sum(slope, axis=0), slopes)

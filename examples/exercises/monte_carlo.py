@@ -91,33 +91,33 @@ def _run(combine, estimates):
 
 
 def mistake_asks_one_estimate(estimate):
-    """Take the standard deviation in the body, where there is one number."""
+    """You took the standard deviation of one number in the body, which is 0."""
     return lax.pmean(estimate, "data"), estimate.std()
 
 
 def mistake_returns_the_scatter(estimate):
-    """Return how far one estimate is from the mean, not how far the mean may be."""
+    """You returned the standard deviation of the estimates, not that of their mean."""
     mean = lax.pmean(estimate, "data")
     n = lax.axis_size("data")
     return mean, jnp.sqrt(lax.psum((estimate - mean) ** 2, "data") / (n - 1))
 
 
 def mistake_divides_by_n(estimate):
-    """Take the mean of the squared distances, as for thousands of paths."""
+    """You divided the sum of squared distances by n instead of n - 1."""
     mean = lax.pmean(estimate, "data")
     variance = lax.pmean((estimate - mean) ** 2, "data")
     return mean, jnp.sqrt(variance / lax.axis_size("data"))
 
 
 def mistake_subtracts_squares(estimate):
-    """Communicate once: the mean of squares less the square of the mean."""
+    """You subtracted squares of large numbers, which float32 rounds too much."""
     n = lax.axis_size("data")
     mean, squares = lax.pmean((estimate, estimate**2), "data")
     return mean, jnp.sqrt((squares - mean**2) / (n - 1))
 
 
 def mistake_knows_eight_devices(estimate):
-    """Write the number of devices into the program."""
+    """You wrote eight devices into the program instead of using `axis_size`."""
     mean = lax.pmean(estimate, "data")
     variance = lax.psum((estimate - mean) ** 2, "data") / 7
     return mean, jnp.sqrt(variance / 8)

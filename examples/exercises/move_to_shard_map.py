@@ -94,29 +94,29 @@ def over(mesh, step, out_specs=None, check_vma=True):
 
 
 def mistake_averages_a_sum(mesh):
-    """Keep the body of the pmap, since `pmean` means what it meant."""
+    """You took the mean of a gradient that `grad` had already summed over devices."""
     return over(mesh, old_step)
 
 
 def mistake_silences_the_check(mesh):
-    """Meet an error about replication, and turn off what complains."""
+    """You turned off `check_vma`, so each device took a step of its own."""
     return over(
         mesh, lambda w, x, y: w - RATE * jax.grad(error)(w, x, y), check_vma=False
     )
 
 
 def mistake_keeps_a_copy_for_each(mesh):
-    """Return the weights of each device, as pmap did, to be unreplicated later."""
+    """You returned a copy of the weights for each device, instead of one for all."""
     return over(mesh, lambda *args: new_step(*args)[None], out_specs=P("rows"))
 
 
 def mistake_adds_up(mesh):
-    """Leave out the mean, since the gradient is summed over devices anyway."""
+    """You left out the mean, so the step uses the sum of the devices' gradients."""
     return over(mesh, lambda w, x, y: w - RATE * jax.grad(error)(w, x, y))
 
 
 def mistake_leaves_jit_to_place_it(mesh):
-    """Compute the right numbers outside of the mesh, on one device."""
+    """You computed the step on one device, outside of the mesh."""
     one = jax.devices("cpu")[0]
 
     def step(w, x, y):

@@ -56,16 +56,16 @@ def check(make):
 
 
 def mistake_shares_places(score):
-    """Count the larger scores: who is equal shares a place."""
+    """You counted only larger scores, so equal scores share a place."""
     return (lax.all_gather(score, "batch") > score).sum()
 
 
 def mistake_sorts_instead_of_ranking(score):
-    """Take `argsort` for a ranking: it says who is at a place, not who has which."""
+    """You used `argsort`, which names the example at a place, not its place."""
     best_first = jnp.argsort(-lax.all_gather(score, "batch"))
     return best_first[lax.axis_index("batch")]
 
 
 def mistake_adds_without_asking(score):
-    """Compare with the sum of all examples, since a collective is a sum."""
+    """You compared the score with the sum of the others, not with each of them."""
     return (lax.psum(score, "batch") - score < score).astype(int)

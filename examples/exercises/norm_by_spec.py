@@ -70,17 +70,17 @@ def check(norm):
 
 
 def mistake_adds_over_all_axes(grads, specs):
-    """Add all squares over the whole mesh: replicated ones count several times."""
+    """You summed over the whole mesh, so replicated gradients count several times."""
     squares = sum((grad**2).sum() for grad in grads.values())
     return jnp.sqrt(lax.psum(squares, ("data", "model")))
 
 
 def mistake_adds_only_over_model(grads, specs):
-    """Think of tensor parallelism only, and average along data."""
+    """You averaged over `data`, along which some of the gradients are sharded."""
     squares = sum((grad**2).sum() for grad in grads.values())
     return jnp.sqrt(lax.pmean(lax.psum(squares, "model"), "data"))
 
 
 def mistake_keeps_its_own(grads, specs):
-    """Take the norm of what this device has."""
+    """You took the norm of one device's shards, without a `psum`."""
     return jnp.sqrt(sum((grad**2).sum() for grad in grads.values()))

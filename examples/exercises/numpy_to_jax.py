@@ -68,7 +68,7 @@ def check(make):
 
 
 def mistake_sorts_in_place(offers, i):
-    """Trust `sort()` to change its array: in JAX it returns a sorted copy."""
+    """You called `sort()` and dropped what it returned: in JAX, a sorted copy."""
     offers = jnp.array(offers)
     offers.sort()
     low, high = offers[i], offers[i + 1]
@@ -76,7 +76,7 @@ def mistake_sorts_in_place(offers, i):
 
 
 def mistake_waits_for_an_error(offers, i):
-    """Leave the end to an `IndexError`, which JAX never raises: it reads the last."""
+    """You waited for an `IndexError`, but JAX reads the last number instead."""
     offers = jnp.sort(offers)
     try:
         return offers[i] + (offers[i + 1] - offers[i]) // 2
@@ -85,14 +85,14 @@ def mistake_waits_for_an_error(offers, i):
 
 
 def mistake_adds_first(offers, i):
-    """Add before halving: the sum of two int32 can pass 2**31, and wraps."""
+    """You added before halving: the sum of two int32 can pass 2**31, and wraps."""
     offers = jnp.sort(offers)
     middle = (offers[i] + offers[i + 1]) // 2
     return jnp.where(i + 1 < offers.size, middle, 0)
 
 
 def mistake_asks_in_python(offers, i):
-    """Ask with `if`: right until `jit` traces, when `i` has no value yet."""
+    """You tested `i` with `if`, but it has no value while `jit` traces."""
     if i + 1 >= len(offers):
         return 0
     offers = jnp.sort(offers)

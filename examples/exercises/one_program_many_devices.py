@@ -46,18 +46,18 @@ def check(highest):
 
 
 def mistake_own_row(scores):
-    """It takes the row of the device's shard for the row of the array."""
+    """You returned the row within the device's shard, not within the array."""
     return lax.pmax(scores.max(), "data"), scores.argmax()
 
 
 def mistake_highest_row(scores):
-    """Let the highest row win, though its device may not have the highest score."""
+    """You took the highest row, even from a device without the highest score."""
     row = lax.axis_index("data") * len(scores) + scores.argmax()
     return lax.pmax(scores.max(), "data"), lax.pmax(row, "data")
 
 
 def mistake_last_of_equals(scores):
-    """Take the last of several rows with the highest score."""
+    """You returned the last row that has the highest score, not the first."""
     best = lax.pmax(scores.max(), "data")
     row = lax.axis_index("data") * len(scores) + scores.argmax()
     return best, lax.pmax(jnp.where(scores.max() == best, row, -1), "data")

@@ -87,32 +87,32 @@ def check(run):
 
 
 def mistake_sends_to_the_one_before(weight, micro):
-    """Think that the pairs say from whom a stage receives."""
+    """You wrote the pairs as (to, from), so each stage sent to the one before it."""
     stages = lax.axis_size("stage")
     y = _turns(weight, micro, [(t, s) for s, t in _to_the_next()])
     return _of_stage(y[stages - 1 :], stages - 1)
 
 
 def mistake_takes_the_first_turns(weight, micro):
-    """Forget that the last stage waits until the first microbatch arrives."""
+    """You took the first turns, but the last stage has no output before turn 7."""
     y = _turns(weight, micro, _to_the_next())
     return _of_stage(y[: len(micro)], lax.axis_size("stage") - 1)
 
 
 def mistake_takes_the_first_stage(weight, micro):
-    """Return what the first stage computed."""
+    """You returned what the first stage computed, not the last."""
     y = _turns(weight, micro, _to_the_next())
     return _of_stage(y[lax.axis_size("stage") - 1 :], 0)
 
 
 def mistake_adds_all_stages(weight, micro):
-    """Add what all stages have, as if only the last had something."""
+    """You added what all stages computed, not only what the last one did."""
     y = _turns(weight, micro, _to_the_next())
     return lax.psum(y[lax.axis_size("stage") - 1 :], "stage")
 
 
 def mistake_gathers_the_weights(weight, micro):
-    """Bring all weights to every device: right, and no pipeline."""
+    """You gathered the weights, so every device computes all stages: no pipeline."""
     for w in lax.all_gather(weight, "stage", tiled=True, to="invarying"):
         micro = micro * w + 1
     return micro

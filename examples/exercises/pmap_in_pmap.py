@@ -43,7 +43,7 @@ def check(make):
 
 
 def mistake_names_both(x, mesh):
-    """Average over all devices, as one does on a mesh of one axis."""
+    """You averaged over both mesh axes instead of `rows` alone."""
 
     def subtract(x):
         return x - lax.pmean(x, ("rows", "inner"))
@@ -52,7 +52,7 @@ def mistake_names_both(x, mesh):
 
 
 def mistake_names_the_other(x, mesh):
-    """Take "inner" for the axis that is averaged, as it stays within a row."""
+    """You averaged over `inner` instead of `rows`."""
 
     def subtract(x):
         return x - lax.pmean(x, "inner")
@@ -61,7 +61,7 @@ def mistake_names_the_other(x, mesh):
 
 
 def mistake_averages_the_block(x, mesh):
-    """It takes `mean(axis=0)` as on one device, but a shard has only one row."""
+    """You took `mean(axis=0)` of a shard, which has one row, so the result is zero."""
 
     def subtract(x):
         return x - x.mean(axis=0)

@@ -56,18 +56,18 @@ def check(make):
 
 
 def mistake_adds_its_own_only(x):
-    """Think that `cumsum` in the body goes over all devices."""
+    """You used `cumsum` alone, which sees only the shard of its device."""
     return jnp.cumsum(x)
 
 
 def mistake_asks_one_neighbor(x):
-    """Add the total of the device before it, and forget those before that one."""
+    """You added the total of the device before this one, but not of those before it."""
     shift = [(d, d + 1) for d in range(7)]
     return jnp.cumsum(x) + lax.ppermute(x.sum(), "data", shift)
 
 
 def mistake_goes_around(x):
-    """Send on a ring, so that the first devices add the totals of the last."""
+    """You closed the ring, so the first devices added the totals of the last."""
     running = x.sum()
     for k in (1, 2, 4):
         running += lax.ppermute(running, "data", [(d, (d + k) % 8) for d in range(8)])
@@ -75,7 +75,7 @@ def mistake_goes_around(x):
 
 
 def mistake_counts_itself_twice(x):
-    """Leave its own total in the sum of those before."""
+    """You did not subtract the device's own total, so it counts twice."""
     running = x.sum()
     for k in (1, 2, 4):
         running += lax.ppermute(running, "data", [(d, d + k) for d in range(8 - k)])
@@ -83,6 +83,6 @@ def mistake_counts_itself_twice(x):
 
 
 def mistake_gathers_everything(x):
-    """Gather the whole array on every device, and keep three sums of it."""
+    """You gathered the whole array, where three sends of one number are enough."""
     sums = jnp.cumsum(lax.all_gather(x, "data", tiled=True))
     return lax.dynamic_slice(sums, (3 * lax.axis_index("data"),), (3,))

@@ -41,18 +41,18 @@ def check(busy):
 
 
 def mistake_adds_up(events):
-    """Add all durations, as if nothing ran inside of anything else."""
+    """You added all durations, so the time in which events overlap counts twice."""
     return sum(duration for _, duration in events)
 
 
 def mistake_takes_the_span(events):
-    """Go from the first start to the last end, gaps included."""
+    """You went from the first start to the last end, gaps included."""
     ends = [start + duration for start, duration in events]
     return max(ends, default=0) - min((start for start, _ in events), default=0)
 
 
 def mistake_looks_back_one_event(events):
-    """Compare with the event before only, which may have ended before another."""
+    """You compared with the event before only, but an earlier one may end later."""
     total, end = 0, 0
     for start, duration in sorted(events):
         stop = start + duration

@@ -62,27 +62,27 @@ def check(make):
 
 
 def mistake_adds_everything(weights, bias):
-    """Put both under the `psum`: the bias, which all devices have, counts n times."""
+    """You put both under the `psum`, so the bias counts once for each device."""
     return jnp.sqrt(lax.psum((weights**2).sum() + (bias**2).sum(), "data"))
 
 
 def mistake_adds_norms(weights, bias):
-    """Add the norms of the devices, which is more than the norm of all."""
+    """You added norms instead of squares, which gives more than the norm of all."""
     norms = lax.psum(jnp.linalg.norm(weights), "data")
     return norms + jnp.linalg.norm(bias)
 
 
 def mistake_takes_the_mean(weights, bias):
-    """Use `pmean`, as one does for a loss: the sum is divided by n."""
+    """You used `pmean`, which divides the sum by the number of devices."""
     return jnp.sqrt(lax.pmean((weights**2).sum(), "data") + (bias**2).sum())
 
 
 def mistake_asks_nobody(weights, bias):
-    """Think that `sum` in the body goes over all devices."""
+    """You left out the `psum`: `sum` in the body adds only one device's numbers."""
     return jnp.sqrt((weights**2).sum() + (bias**2).sum())
 
 
 def mistake_gathers_the_gradient(weights, bias):
-    """Bring all shards together first, so that the norm is an ordinary one."""
+    """You gathered all shards, where one number of each device is enough."""
     everything = lax.all_gather(weights, "data", tiled=True, to="invarying")
     return jnp.sqrt((everything**2).sum() + (bias**2).sum())

@@ -59,25 +59,25 @@ def check(make):
 
 
 def mistake_sums_for_everybody(tokens, grads):
-    """Add all of the table on every device, then slice the rows that it owns."""
+    """You used `psum`, which sends twice the bytes, and then kept only four rows."""
     table = jax.ops.segment_sum(grads, tokens, num_segments=ROWS)
     table = lax.psum(table, "data")
     return lax.dynamic_slice_in_dim(table, 4 * lax.axis_index("data"), 4)
 
 
 def mistake_keeps_its_own_tokens(tokens, grads):
-    """Take the rows that it owns, of a table made of its own tokens only."""
+    """You used one device's tokens only, without a sum over the devices."""
     table = jax.ops.segment_sum(grads, tokens, num_segments=ROWS)
     return lax.dynamic_slice_in_dim(table, 4 * lax.axis_index("data"), 4)
 
 
 def mistake_forgets_repeated_tokens(tokens, grads):
-    """Set the rows instead of adding to them: a token that comes twice counts once."""
+    """You set the rows instead of adding, so a token that comes twice counts once."""
     table = jnp.zeros((ROWS, 3)).at[tokens].set(grads)
     return lax.psum_scatter(table, "data", tiled=True)
 
 
 def mistake_deals_the_rows_out(tokens, grads):
-    """Fold the table to do without `tiled`, so that device d gets rows d, d + 8, …."""
+    """You reshaped the table, so device d got the rows d, d + 8 and so on."""
     table = jax.ops.segment_sum(grads, tokens, num_segments=ROWS)
     return lax.psum_scatter(table.reshape(4, 8, 3), "data", scatter_dimension=1)

@@ -48,27 +48,27 @@ def check(pool):
 
 
 def mistake_masks_the_weights(scores, values, length):
-    """Take the softmax of all entries, and drop the weights of padding after it."""
+    """You masked after the softmax, so its denominator still contains the padding."""
     mask = jnp.arange(scores.size) < length
     weights = jnp.where(mask, jax.nn.softmax(scores), 0)
     return weights @ jnp.where(mask[:, None], values, 0)
 
 
 def mistake_scores_of_zero(scores, values, length):
-    """Think that a score of zero is no weight."""
+    """You set the scores of padding to 0, but exp(0) is 1, so it keeps a weight."""
     mask = jnp.arange(scores.size) < length
     weights = jax.nn.softmax(jnp.where(mask, scores, 0))
     return weights @ jnp.where(mask[:, None], values, 0)
 
 
 def mistake_trusts_a_weight_of_zero(scores, values, length):
-    """Multiply padding by a weight of zero, which leaves a NaN what it is."""
+    """You multiplied padding by a weight of 0, but 0 times NaN is NaN."""
     mask = jnp.arange(scores.size) < length
     return jax.nn.softmax(scores, where=mask) @ values
 
 
 def mistake_minus_infinity(scores, values, length):
-    """Put minus infinity everywhere, so that an empty sequence has no largest score."""
+    """You set the scores of padding to -inf, which makes an empty sequence NaN."""
     mask = jnp.arange(scores.size) < length
     weights = jax.nn.softmax(jnp.where(mask, scores, -jnp.inf))
     return weights @ jnp.where(mask[:, None], values, 0)

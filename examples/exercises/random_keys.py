@@ -65,7 +65,7 @@ def check(make):
 
 
 def mistake_shares_the_key(key, a, b, count):
-    """Map over the replicates, and leave the key as it is: it is random, after all."""
+    """You gave every replicate the same key, so all replicates are equal."""
 
     def one(number, key):
         return one_replicate(key, a, b)
@@ -74,18 +74,18 @@ def mistake_shares_the_key(key, a, b, count):
 
 
 def mistake_seeds_inside(key, a, b, count):
-    """Make a key where it is needed, as with a seed in NumPy: in each row the same."""
+    """You made a key from a fixed seed inside the map, the same for each replicate."""
     return jax.vmap(lambda _: one_replicate(random.PRNGKey(0), a, b))(jnp.arange(count))
 
 
 def mistake_seeds_by_number(key, a, b, count):
-    """Make a key from the replicate's number alone, so that the caller's is unused."""
+    """You made keys from the replicates' numbers alone, and did not use `key`."""
     keys = jax.vmap(random.key)(jnp.arange(count))
     return jax.vmap(one_replicate, in_axes=(0, None, None))(keys, a, b)
 
 
 def mistake_draws_twice(key, a, b, count):
-    """Take a key for used only when it is split: both groups draw the same places."""
+    """You used one key for both groups, so both drew the same positions."""
 
     def one(key):
         drawn_a, drawn_b = (random.choice(key, group, group.shape) for group in (a, b))
@@ -95,7 +95,7 @@ def mistake_draws_twice(key, a, b, count):
 
 
 def mistake_shuffles(key, a, b, count):
-    """Take a permutation for a resample: it has all numbers, so its mean is fixed."""
+    """You used a permutation: it has every number once, so its mean is fixed."""
 
     def one(key):
         for_a, for_b = random.split(key)
@@ -105,7 +105,7 @@ def mistake_shuffles(key, a, b, count):
 
 
 def mistake_cuts_in_half(key, a, b, count):
-    """Split once for everything: where the keys of `b` begin depends on `count`."""
+    """You split into `2 * count` keys, so the keys of `b` depend on `count`."""
 
     def one(for_a, for_b):
         drawn_a = random.choice(for_a, a, a.shape)
@@ -116,7 +116,7 @@ def mistake_cuts_in_half(key, a, b, count):
 
 
 def mistake_asks_numpy(key, a, b, count):
-    """Draw with NumPy inside the map: it is asked once, while JAX traces."""
+    """You drew with NumPy, which runs once, while JAX traces: all draws are equal."""
     rng = np.random.default_rng(0)
 
     def one(_):

@@ -64,19 +64,19 @@ def run(body, host, devices):
 
 
 def mistake_draws_for_the_shard(rows, key):
-    """Fold in the device: each has other numbers, and as many as it has rows."""
+    """You folded in the device's number, so masks depend on the number of devices."""
     key = jax.random.fold_in(key, lax.axis_index("data"))
     return drop(rows, key)
 
 
 def mistake_counts_its_own_rows(rows, key):
-    """Number the rows from zero on every device."""
+    """You numbered the rows from 0 on every device, so all devices share masks."""
     keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, jnp.arange(len(rows)))
     return jax.vmap(drop)(rows, keys)
 
 
 def mistake_adds_the_device(rows, key):
-    """Add the device to the row's number: its neighbor's next row has the same."""
+    """You added the device to the row's number, so rows of two devices share masks."""
     numbers = lax.axis_index("data") + jnp.arange(len(rows))
     keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, numbers)
     return jax.vmap(drop)(rows, keys)

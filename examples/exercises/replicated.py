@@ -55,23 +55,23 @@ def check(make):
 
 
 def mistake_asks_the_sharding(x):
-    """Take it that JAX knows: a fully replicated array has equal copies."""
+    """You asked the sharding, which says nothing about the numbers."""
     return x.is_fully_replicated or not x.is_fully_replicated
 
 
 def mistake_compares_with_numpy(x):
-    """Compare with `np.asarray(x)`, which is made of the first copies alone."""
+    """You compared with `np.asarray(x)`, which reads only the first copies."""
     return bool(np.array_equal(np.asarray(x), np.asarray(x)))
 
 
 def mistake_compares_all_shards(x):
-    """Take every shard for a copy of the first: only under `P()` are they."""
+    """You took every shard for a copy of the first, which is so only under `P()`."""
     first, *others = [np.asarray(shard.data) for shard in x.addressable_shards]
     return all(np.array_equal(other, first) for other in others)
 
 
 def mistake_compares_neighbors(x):
-    """Take it that the copies of a shard are on the first and the last device."""
+    """You compared the first device with the last, and no others."""
     shards = x.addressable_shards
     return shards[0].index != shards[-1].index or bool(
         np.array_equal(shards[0].data, shards[-1].data)

@@ -58,13 +58,13 @@ def check(make):
 
 
 def mistake_jits_it_as_it_is(f):
-    """Expect `jit` to serve every length: each is a shape, and a trace."""
+    """You did not pad the list, so each length is a new shape, and a new trace."""
     summed = jax.jit(lambda numbers, scale: jax.vmap(f)(numbers).sum() * scale)
     return lambda numbers, scale: summed(np.array(numbers, np.float32), scale)
 
 
 def mistake_makes_it_anew(f):
-    """Write `jit` where it is called: each call makes a function of its own."""
+    """You called `jax.jit` inside `total`, so each call traces a new function."""
 
     def total(numbers, scale):
         full, real = padded(numbers)
@@ -74,7 +74,7 @@ def mistake_makes_it_anew(f):
 
 
 def mistake_forgets_the_number(f):
-    """Pad the list, and pass 3, 3.0 and `np.float32(2)` as three kinds of number."""
+    """You passed 3, 3.0 and `np.float32(2)` as they are: each kind is a new trace."""
 
     @jax.jit
     def masked(full, real, scale):
@@ -84,7 +84,7 @@ def mistake_forgets_the_number(f):
 
 
 def mistake_sums_the_padding(f):
-    """Pad with zeros and add everything, as if the function of 0 were 0."""
+    """You added the function of the padding too, as if the function of 0 were 0."""
 
     @jax.jit
     def summed(full, scale):

@@ -85,14 +85,14 @@ def _masks(visible, n, length, window):
 
 
 def mistake_compares_places_in_the_shard(i, length, window):
-    """Compare positions within the shard, as if every device held the beginning."""
+    """You compared positions within the shard, not within the whole sequence."""
     position = jnp.arange(length)
     distance = position[:, None] - position
     return (distance >= 0) & (distance < window)
 
 
 def mistake_forgets_that_the_ring_closes(i, length, window):
-    """Count back from this device: before the first one, the positions are negative."""
+    """You left out `% n`, so keys from around the ring got negative positions."""
     me, position = lax.axis_index("sequence"), jnp.arange(length)
     query, key = me * length + position, (me - i) * length + position
     distance = query[:, None] - key
@@ -100,7 +100,7 @@ def mistake_forgets_that_the_ring_closes(i, length, window):
 
 
 def mistake_looks_the_other_way(i, length, window):
-    """Take the keys for those of the device behind, to which one sends."""
+    """You took the keys for those of device `me + i`, but they are of `me - i`."""
     n, me = lax.axis_size("sequence"), lax.axis_index("sequence")
     position = jnp.arange(length)
     query, key = me * length + position, (me + i) % n * length + position
@@ -109,7 +109,7 @@ def mistake_looks_the_other_way(i, length, window):
 
 
 def mistake_counts_one_more(i, length, window):
-    """Let a window of four reach four back, so that a query sees five positions."""
+    """You wrote `distance <= window`, so a query sees one position too many."""
     n, me = lax.axis_size("sequence"), lax.axis_index("sequence")
     position = jnp.arange(length)
     query, key = me * length + position, (me - i) % n * length + position
@@ -118,7 +118,7 @@ def mistake_counts_one_more(i, length, window):
 
 
 def mistake_sees_the_future(i, length, window):
-    """Limit the distance, and forget that it has a direction."""
+    """You used the absolute distance, so a query sees positions after its own."""
     n, me = lax.axis_size("sequence"), lax.axis_index("sequence")
     position = jnp.arange(length)
     query, key = me * length + position, (me - i) % n * length + position

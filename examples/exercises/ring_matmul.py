@@ -85,12 +85,12 @@ def numbers(n, k):
 
 
 def mistake_gathers(a, b):
-    """Bring all of b together first: right, and nothing to overlap."""
+    """You gathered all of `b` first, so no product can overlap with a send."""
     return a @ lax.all_gather(b, "rows", tiled=True)
 
 
 def mistake_keeps_its_columns(a, b):
-    """It moves b, and multiplies each shard of it by the same columns of a."""
+    """You multiplied every shard of `b` by the same columns of `a`."""
     n, me = lax.axis_size("rows"), lax.axis_index("rows")
     total = columns(a, me) @ b
     for _ in range(1, n):
@@ -100,7 +100,7 @@ def mistake_keeps_its_columns(a, b):
 
 
 def mistake_counts_the_other_way(a, b):
-    """Think that what went to the left came from the left."""
+    """You took the columns of `me - step`, but the shard is of device `me + step`."""
     n, me = lax.axis_size("rows"), lax.axis_index("rows")
     total = columns(a, me) @ b
     for step in range(1, n):
@@ -110,7 +110,7 @@ def mistake_counts_the_other_way(a, b):
 
 
 def mistake_sends_once_more(a, b):
-    """It sends after every product, also after the last, where nobody needs b."""
+    """You sent `b` after the last product too, when no device needs it."""
     n, me = lax.axis_size("rows"), lax.axis_index("rows")
     total = 0
     for step in range(n):
@@ -120,7 +120,7 @@ def mistake_sends_once_more(a, b):
 
 
 def mistake_waits_for_the_product(a, b):
-    """Take program order for data flow, and enforce it: first multiply, then send."""
+    """You made each send wait for a product, by an `optimization_barrier`."""
     n, me = lax.axis_size("rows"), lax.axis_index("rows")
     total = columns(a, me) @ b
     for step in range(1, n):

@@ -72,14 +72,14 @@ def mean_error(w, inputs, targets):
 @jax.jit
 @jax.shard_map(in_specs=(P("data"), P("data"), P("data")), out_specs=P("data"))
 def mistake_takes_the_local_loss(w, inputs, targets):
-    """Differentiate this device's loss: the rest is the optimizer's business."""
+    """You left out the mean over devices, so the gradient is eight times too large."""
     return jax.grad(error)(w, inputs, targets)
 
 
 @jax.jit
 @jax.shard_map(in_specs=(P("data"), P("data"), P("data")), out_specs=P("data"))
 def mistake_averages_shards(w, inputs, targets):
-    """Average the gradients afterwards, as code for pmap does: here they are shards."""
+    """You averaged the gradients over devices, but each is of another shard."""
     return lax.pmean(jax.grad(error)(w, inputs, targets), "data")
 
 
@@ -88,14 +88,14 @@ def mistake_averages_shards(w, inputs, targets):
     in_specs=(P("data"), P("data"), P("data")), out_specs=P("data"), check_vma=False
 )
 def mistake_switches_off_the_check(w, inputs, targets):
-    """Take `check_vma=False` for a switch that changes no number."""
+    """You turned off `check_vma`, which makes the gradient eight times too large."""
     return jax.grad(mean_error)(w, inputs, targets)
 
 
 @jax.jit
 @jax.shard_map(in_specs=(P("data"), P("data"), P("data")), out_specs=P("data"))
 def mistake_keeps_a_slice(w, inputs, targets):
-    """Gather the weights first, and take this device's slice of their gradient."""
+    """You gathered the weights first, so every device computed the whole gradient."""
 
     def mean_loss(w):
         return lax.pmean(((inputs @ w - targets) ** 2).mean(), "data")

@@ -61,7 +61,7 @@ def check(softmax):
     axis_names={"model"}, in_specs=P(None, "model"), out_specs=P(None, "model")
 )
 def mistake_sums_its_own_columns(logits):
-    """Call the softmax of one device: it knows only the columns that it sees."""
+    """You took the softmax of one device's columns, without those of the others."""
     return jax.nn.softmax(logits)
 
 
@@ -69,7 +69,7 @@ def mistake_sums_its_own_columns(logits):
     axis_names={"model"}, in_specs=P(None, "model"), out_specs=P(None, "model")
 )
 def mistake_lets_exp_overflow(logits):
-    """Leave the largest logit in, since it cancels in exact arithmetic."""
+    """You did not subtract the largest logit, so `exp` overflows."""
     shares = jnp.exp(logits)
     return shares / lax.psum(shares.sum(axis=1, keepdims=True), "model")
 
@@ -78,6 +78,6 @@ def mistake_lets_exp_overflow(logits):
     axis_names={"model"}, in_specs=P(None, "model"), out_specs=P(None, "model")
 )
 def mistake_returns_all_columns(logits):
-    """Gather the row, and return all of it from every device."""
+    """You returned all columns from every device, not only its own."""
     whole = lax.all_gather(logits, "model", axis=1, tiled=True)
     return jax.nn.softmax(whole)

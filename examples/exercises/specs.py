@@ -68,25 +68,25 @@ def check(make):
 
 
 def mistake_forgets_model():
-    """Shard the rows, and give every device all columns: right, but not as asked."""
+    """You sharded the table by rows only, so every device has all columns."""
     return (P("data"), P("data")), {"mean": P(), "centered": P("data")}
 
 
 def mistake_promises_one_mean():
-    """Think that a mean is one for all: the devices on the right have other columns."""
+    """You declared the mean replicated, but along `model` the columns differ."""
     return (TILES, P("data")), {"mean": P(), "centered": TILES}
 
 
 def mistake_shards_weights_like_the_table():
-    """Give the weights, which have one axis, the spec of the table, which has two."""
+    """You gave the weights, which have one axis, the table's spec, which has two."""
     return (TILES, TILES), {"mean": P("model"), "centered": TILES}
 
 
 def mistake_deals_weights_to_all():
-    """Shard the weights over all eight devices: a shard lacks half of its own."""
+    """You sharded the weights over both axes, so each device lacks half of its own."""
     return (TILES, P(("data", "model"))), {"mean": P("model"), "centered": TILES}
 
 
 def mistake_concatenates_the_mean():
-    """Concatenate the mean along the axis of its sum: it comes four times."""
+    """You concatenated the mean over `data`, where it is equal: it comes four times."""
     return (TILES, P("data")), {"mean": P(("data", "model")), "centered": TILES}

@@ -59,7 +59,7 @@ def rows(n, k):
 
 
 def mistake_divides_by_its_own_part(x, mesh):
-    """It takes `sum` inside the body for that of the row, but sees one shard."""
+    """You divided by the sum of the device's own columns, not of the whole row."""
 
     def divide(x):
         return x / x.sum(axis=1, keepdims=True)
@@ -68,7 +68,7 @@ def mistake_divides_by_its_own_part(x, mesh):
 
 
 def mistake_takes_the_mean(x, mesh):
-    """Write `pmean`, out of habit from averaging gradients."""
+    """You used `pmean`, which divides the row's sum by the number of devices."""
 
     def divide(x):
         return x / lax.pmean(x.sum(axis=1, keepdims=True), "inner")
@@ -77,7 +77,7 @@ def mistake_takes_the_mean(x, mesh):
 
 
 def mistake_adds_the_blocks(x, mesh):
-    """It expects `psum` to sum the row, but `psum` adds shards element by element."""
+    """You passed the shard to `psum`, which adds shards element by element."""
 
     def divide(x):
         return x / lax.psum(x, "inner")
@@ -86,6 +86,6 @@ def mistake_adds_the_blocks(x, mesh):
 
 
 def mistake_brings_the_rows_together(x, mesh):
-    """It gathers the array on every device, so that `sum` sees all of a row."""
+    """You replicated the array, so the result is no longer sharded."""
     whole = jax.device_put(x, NamedSharding(mesh, P()))
     return whole / whole.sum(axis=1, keepdims=True)

@@ -71,26 +71,26 @@ def check(mlp):
 
 
 def mistake_adds_the_second_bias_first(weights, x):
-    """It adds the bias on every device before the sum, which adds it eight times."""
+    """You added the second bias before the `psum`, so it is added eight times."""
     hidden = jax.nn.relu(x @ weights["up"] + weights["up_bias"])
     return lax.psum(hidden @ weights["down"] + weights["down_bias"], "model")
 
 
 def mistake_adds_no_units(weights, x):
-    """It returns what the units of one device contribute, without the others."""
+    """You left out the `psum`, so each device has only what its own units add."""
     hidden = jax.nn.relu(x @ weights["up"] + weights["up_bias"])
     return hidden @ weights["down"] + weights["down_bias"]
 
 
 def mistake_adds_hidden_units(weights, x):
-    """It adds up different hidden units of the devices, before `relu`."""
+    """You took a `psum` before `relu`, which adds up different hidden units."""
     before = lax.psum(x @ weights["up"] + weights["up_bias"], "model")
     result = lax.psum(jax.nn.relu(before) @ weights["down"], "model")
     return result + weights["down_bias"]
 
 
 def mistake_gathers_the_units(weights, x):
-    """It brings all weights to every device, which then computes everything."""
+    """You gathered all weights, so every device computed the whole MLP."""
 
     def gathered(name, axis):
         w = weights[name]

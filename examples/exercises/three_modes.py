@@ -60,26 +60,26 @@ def check(make):
 
 
 def mistake_trusts_in_specs(body, x, mesh):
-    """Think that `in_specs` splits the array: on Explicit axes it only describes."""
+    """You relied on `in_specs`, which on Explicit axes do not shard the array."""
     mapped = jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)
     return jax.jit(mapped)(x)
 
 
 def mistake_takes_the_first_advice(body, x, mesh):
-    """Leave `in_specs` out, as the message says: every device maps all rows."""
+    """You left out `in_specs`, so every device mapped all rows."""
     with jax.set_mesh(mesh):
         return jax.jit(jax.shard_map(body, mesh=mesh, out_specs=ROWS))(x)
 
 
 def mistake_makes_its_own_mesh(body, x, mesh):
-    """Make the axes Auto: the answer lies on another mesh than the caller's arrays."""
+    """You made a mesh with Auto axes, which is not the mesh that you were given."""
     auto = Mesh(mesh.devices, mesh.axis_names)
     mapped = jax.shard_map(body, mesh=auto, in_specs=ROWS, out_specs=ROWS)
     return jax.jit(mapped)(np.asarray(x))
 
 
 def mistake_reshards(body, x, mesh):
-    """Take `reshard`, which the message names, for a function of every mesh."""
+    """You used `jax.reshard`, which refuses Auto axes."""
     placed = jax.reshard(x, NamedSharding(mesh, ROWS))
     mapped = jax.shard_map(body, mesh=mesh, in_specs=ROWS, out_specs=ROWS)
     return jax.jit(mapped)(placed)

@@ -66,7 +66,7 @@ def check(make):
 
 
 def mistake_stops_at_the_return(call):
-    """Stop the clock when the call returns, as is right for NumPy."""
+    """You stopped the clock when the call returned, before its result was there."""
     call()
     samples = []
     for _ in range(10):
@@ -77,14 +77,14 @@ def mistake_stops_at_the_return(call):
 
 
 def mistake_times_one_call(call):
-    """Time a single call: it is the first, and compiles."""
+    """You timed a single call, the first one, which compiles."""
     start = time.perf_counter()
     jax.block_until_ready(call())
     return time.perf_counter() - start
 
 
 def mistake_takes_the_mean(call):
-    """Divide the time of a loop by its length: the pauses are in it."""
+    """You took the mean of the calls, which contains the pauses."""
     jax.block_until_ready(call())
     start = time.perf_counter()
     for _ in range(10):

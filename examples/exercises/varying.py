@@ -61,7 +61,7 @@ def smooth(average, loss):
 @jax.jit
 @jax.shard_map(in_specs=P("data"), out_specs=(P("data"), P()), check_vma=False)
 def mistake_believes_the_hint(losses):
-    """Take the advice of the message about replication, and switch the check off."""
+    """You turned off `check_vma`, and returned each device's average as the lowest."""
     average, _ = lax.scan(smooth, 0.0, losses)
     return average[None], average
 
@@ -69,7 +69,7 @@ def mistake_believes_the_hint(losses):
 @jax.jit
 @jax.shard_map(in_specs=P("data"), out_specs=(P("data"), P()), check_vma=False)
 def mistake_switches_off_the_check(losses):
-    """Get the numbers right, and the loop through by `check_vma=False`."""
+    """You got the numbers right, but with `check_vma=False` instead of `pcast`."""
     average, _ = lax.scan(smooth, 0.0, losses)
     return average[None], lax.pmin(average, "data")
 
@@ -77,7 +77,7 @@ def mistake_switches_off_the_check(losses):
 @jax.jit
 @jax.shard_map(in_specs=P("data"), out_specs=(P("data"), P()))
 def mistake_adds(losses):
-    """Reach for `psum`, since it makes a value the same on all devices."""
+    """You used `psum`, which adds the averages, instead of `pmin`."""
     start = lax.pcast(0.0, "data", to="varying")
     average, _ = lax.scan(smooth, start, losses)
     return average[None], lax.psum(average, "data")
@@ -86,7 +86,7 @@ def mistake_adds(losses):
 @jax.jit
 @jax.shard_map(in_specs=P("data"), out_specs=(P("data"), P()))
 def mistake_shares_the_carry(losses):
-    """Make both sides of the carry agree by a collective in every step."""
+    """You took the `pmin` in every step, which mixes the averages of all runs."""
 
     def step(average, loss):
         return lax.pmin(smooth(average, loss)[0], "data"), None

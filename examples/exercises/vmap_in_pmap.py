@@ -56,7 +56,7 @@ def check(make):
 
 
 def mistake_drops_the_rest(f):
-    """Think that a few rows at the end do not matter."""
+    """You dropped the rows left over after an equal number for each device."""
     mapped = jax.pmap(jax.vmap(f))
 
     def every(rows):
@@ -68,7 +68,7 @@ def mistake_drops_the_rest(f):
 
 
 def mistake_keeps_the_padding(f):
-    """Forget that the rows which were added have answers, too."""
+    """You returned the results of the padding too."""
     mapped = jax.pmap(jax.vmap(f))
 
     def every(rows):
@@ -79,7 +79,7 @@ def mistake_keeps_the_padding(f):
 
 
 def mistake_deals_the_rows(f):
-    """It gives device d rows d, d + 8 and so on, and concatenates the results."""
+    """You gave device d the rows d, d + 8, …, so the results are out of order."""
     mapped = jax.pmap(jax.vmap(f))
 
     def every(rows):
@@ -91,7 +91,7 @@ def mistake_deals_the_rows(f):
 
 
 def mistake_leaves_vmap_out(f):
-    """It calls `f` with all rows of a shard, but `f` is written for one row."""
+    """You left out `vmap`, so `f` got all rows of a shard instead of one row."""
     mapped = jax.pmap(f)
 
     def every(rows):
@@ -101,5 +101,5 @@ def mistake_leaves_vmap_out(f):
 
 
 def mistake_trusts_vmap(f):
-    """Expect `vmap` to find the devices by itself."""
+    """You used `vmap` alone, which runs on one device."""
     return jax.vmap(f)

@@ -44,16 +44,16 @@ def check(make):
 
 
 def mistake_queries_first(score):
-    """Write the maps in the order of the arguments: that puts the queries first."""
+    """You mapped the queries in the outer `vmap`, which puts them first."""
     return jax.vmap(jax.vmap(score, in_axes=(None, 0)), in_axes=(0, None))
 
 
 def mistake_transposes(score):
-    """Turn the result around with `.T`, which turns around what `score` returns too."""
+    """You used `.T`, which also reverses the axes of what `score` returns."""
     pairs = jax.vmap(jax.vmap(score, in_axes=(None, 0)), in_axes=(0, None))
     return lambda queries, documents: pairs(queries, documents).T
 
 
 def mistake_walks_together(score):
-    """Map both arguments twice: that takes the axes of both together, not crosswise."""
+    """You mapped both arguments in both maps, so they were paired, not crossed."""
     return jax.vmap(jax.vmap(score))

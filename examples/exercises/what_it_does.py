@@ -58,15 +58,15 @@ def check(make):
 
 
 def mistake_loops(rows, weights):
-    """Trust the numbers: a loop under `jit` is unrolled, two dot_generals a row."""
+    """You looped over the rows: the program has two `dot_general`s for each row."""
     return jnp.stack([one_row(row, weights) for row in rows])
 
 
 def mistake_takes_turns(rows, weights):
-    """Take `lax.map` for `vmap`, since both are called a map."""
+    """You used `lax.map`, which takes the rows one after the other, in a `scan`."""
     return lax.map(lambda row: one_row(row, weights), rows)
 
 
 def mistake_meets_all_pairs(rows, weights):
-    """Batch by hand with `@`, and keep the diagonal of all pairs of rows."""
+    """You multiplied every row with every row, and kept only the diagonal."""
     return jnp.diagonal(rows @ weights @ rows.T)

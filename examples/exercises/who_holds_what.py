@@ -46,16 +46,16 @@ def check(make):
 
 
 def mistake_saves_what_each_device_holds(x):
-    """Take it that eight devices hold eight different shards."""
+    """You saved the shards of all devices, so copies of a shard are saved too."""
     return [(shard.index, np.asarray(shard.data)) for shard in x.addressable_shards]
 
 
 def mistake_saves_the_first_device(x):
-    """Take it that one device holds everything, as with `P()`."""
+    """You saved the first device's shard only, as if it were the whole array."""
     shard = x.addressable_shards[0]
     return [(shard.index, np.asarray(shard.data))]
 
 
 def mistake_gathers_first(x):
-    """Ask for the whole array, which then has to fit in one memory."""
+    """You gathered the whole array, instead of saving one device's shard at a time."""
     return [((slice(None),) * x.ndim, np.asarray(x))]

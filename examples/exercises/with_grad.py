@@ -71,7 +71,7 @@ def check(make):
 
 
 def mistake_leaves_jit_out(f):
-    """Think that `grad`, like `jit`, remembers what it has traced."""
+    """You left out `jit`, so `f` is traced in every call."""
     mapped = jax.vmap(f, in_axes=AXES)
 
     def step(weights, rows, targets):
@@ -83,7 +83,7 @@ def mistake_leaves_jit_out(f):
 
 
 def mistake_compiles_the_loss(f):
-    """Compile what looks like the work: the loss, and neither gradient nor step."""
+    """You jitted the loss only, so the rest of the step is separate operations."""
     mapped = jax.vmap(f, in_axes=AXES)
     mean = jax.jit(lambda *batch: mapped(*batch).mean())
 
@@ -95,7 +95,7 @@ def mistake_compiles_the_loss(f):
 
 
 def mistake_computes_twice(f):
-    """Ask for the loss and for its gradient, each on its own."""
+    """You called `grad`, and then the loss, so the loss was computed twice."""
     mapped = jax.vmap(f, in_axes=AXES)
     mean = jax.jit(lambda *batch: mapped(*batch).mean())
 
@@ -108,7 +108,7 @@ def mistake_computes_twice(f):
 
 
 def mistake_adds_up(f):
-    """Take the sum of the rows' gradients for the gradient of their mean."""
+    """You summed the gradients of the rows instead of taking their mean."""
     each = jax.vmap(jax.value_and_grad(f), in_axes=AXES)
 
     @jax.jit
