@@ -1,7 +1,7 @@
 """Below an exercise stands, folded, which mistakes its `check` tells apart.
 
 They are the `mistake_*` of the exercise, which the tests hand to `check`; what each
-says of itself is what a learner was thinking.  `said.json`, beside the exercises, has
+says of itself tells a learner what went wrong.  `said.json`, beside the exercises, has
 what `check` then says, so that a reader who reads that finds the mistake.
 """
 

@@ -55,5 +55,7 @@ def test_a_known_mistake_is_named_where_the_check_of_an_exercise_fails(opened, s
     exercise.get_by_role("textbox").press("Shift+Enter")
     told = exercise.locator(".told p")
     expect(told).to_have_text(
-        "A known mistake: Save the memory with a loop over the points.", timeout=100_000
+        "A known mistake: You looped over the points with lax.map, "
+        "which takes them one by one.",
+        timeout=100_000,
     )

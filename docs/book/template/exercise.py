@@ -34,11 +34,11 @@ def check(below_highest):
 
 @jax.shard_map(in_specs=P("data"), out_specs=P("data"))
 def mistake_stays_at_home(x):
-    """Think that `max` in the body sees all numbers: it sees one shard."""
+    """You took `max` in the body, which sees the numbers of one shard only."""
     return x.max() - x
 
 
 @jax.shard_map(in_specs=P("data"), out_specs=P("data"))
 def mistake_adds_the_shards(x):
-    """Take `psum` because it is the collective one knows."""
+    """You used `psum`, which adds the highest numbers of the shards."""
     return lax.psum(x.max(), "data") - x
