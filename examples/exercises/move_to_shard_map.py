@@ -36,7 +36,7 @@ def new_step(w, x, y):
 
 
 def solution(mesh):
-    """Return the new step: the gradient of the mean, in place of the mean of them."""
+    """Return the new step, which takes the gradient of the mean error."""
     return jax.jit(
         jax.shard_map(
             new_step,

@@ -1,8 +1,8 @@
 """Move a NumPy function to JAX: the same answers at every edge, and under `jit`.
 
 Given offers, whole numbers `(n,)` from 0 to 2**31 - 1 in any order, and an index `i`, 0
-or more, return half-way from the i-th cheapest offer to the next one, rounded down, and
-0 where there is no next one.
+or more, return the number half-way between the i-th cheapest offer and the next one,
+rounded down, or 0 if there is no next one.
 """
 
 import jax
@@ -11,8 +11,9 @@ import numpy as np
 
 
 def reference(offers, i):
-    """Return half-way from the i-th cheapest offer to the next, or 0 without a next.
+    """Return the number half-way between the i-th cheapest offer and the next one.
 
+    It is rounded down, and 0 if there is no next one.
     offers: whole numbers, (n,), from 0 to 2**31 - 1; i: an int, 0 or more.
     """
     offers = np.array(offers, dtype=int)
@@ -34,7 +35,7 @@ def edges():
 
 
 def solution(offers, i):
-    """Return it by a sorted copy, a sum that fits, and a test that `jit` can trace."""
+    """Use a sorted copy, an addition that cannot overflow, and `where` for `if`."""
     offers = jnp.sort(offers)
     low, high = offers[i], offers[i + 1]
     return jnp.where(i + 1 < offers.size, low + (high - low) // 2, 0)

@@ -4,7 +4,8 @@ Why it is hard: `pmap` takes an axis away from every argument and puts one back 
 every result, wherever `in_axes` and `out_axes` say; `shard_map` shards axes, and keeps
 them.
 What finishes it: turn each axis into a spec, squeeze it out before the function is
-called, put it back after, and let one `jit` around all of it remember the rest.
+called, and put it back afterwards. One `jit` around all of it compiles, and takes care
+of static and donated arguments.
 
 Run it: `python -m examples.pmap.pmap_from_shard_map`
 """
