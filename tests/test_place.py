@@ -1,5 +1,7 @@
 """A page says where it stands, and the sidebar calls it by its short title."""
 
+import shutil
+
 import pytest
 
 from book import place
@@ -84,19 +86,21 @@ def test_a_chapter_lists_its_pages_by_their_titles(made):
     assert "4\N{NO-BREAK SPACE}min" in text
 
 
-def test_other_pages_follow_when_a_short_title_or_a_length_changes(made):
-    write(made, "maps/second", "number 2", "The second map, which is long", words=1900)
-    built = made.build()
+def test_other_pages_follow_when_a_short_title_or_a_length_changes(made, tmp_path):
+    copy = Book(tmp_path, conf="")
+    shutil.copytree(made.root, copy.root, dirs_exist_ok=True)
+    write(copy, "maps/second", "number 2", "The second map, which is long", words=1900)
+    built = copy.build()
     assert built.code == 0, built.said
-    sidebar = made.text("maps/first").split("bd-docs-nav")[1].split("</nav>")[0]
+    sidebar = copy.text("maps/first").split("bd-docs-nav")[1].split("</nav>")[0]
     assert "number 2" in sidebar
-    assert "10\N{NO-BREAK SPACE}min" in made.text("maps/index")
+    assert "10\N{NO-BREAK SPACE}min" in copy.text("maps/index")
 
 
-def test_a_list_of_pages_that_are_not_there_fails(made):
-    made.write("docs/list.md", "# List\n\n```{chapter}\nmaps/third\n```\n")
-    made.index("maps/index", "lone", "list")
-    built = made.build()
+def test_a_list_of_pages_that_are_not_there_fails(book):
+    book.write("docs/list.md", "# List\n\n```{chapter}\nmaps/third\n```\n")
+    book.index("list")
+    built = book.build()
     assert built.code == 1
     assert "{chapter}: ['maps/third'] are not all pages of the book" in built.said
 

@@ -36,9 +36,9 @@ def site(tmp_path_factory):
     return html
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def server(site):
-    """Where the server listens, with its token, and its process."""
+    """Where a server of its own listens, with its token, and its process."""
     with played(site) as server:
         yield server
 

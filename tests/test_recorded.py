@@ -2,12 +2,13 @@
 
 import json
 import re
+import shutil
 
 import pytest
 
 
 @pytest.fixture(scope="module")
-def built(shared):
+def original(shared):
     """A book of two pages with cells, not in the order of their names, and a record."""
     for name in "before", "after":
         path = shared.page(name, "assert 1", kernel="mesh-of-eight")
@@ -21,6 +22,13 @@ def built(shared):
     result = shared.build()
     assert result.code == 0, result.said
     return shared
+
+
+@pytest.fixture
+def built(original, book):
+    """A copy of that book, built."""
+    shutil.copytree(original.root, book.root, dirs_exist_ok=True)
+    return book
 
 
 def tables(book):
