@@ -21,7 +21,7 @@ def stack(models):
 
 
 def solution(models, columns):
-    """Map the columns, then the models; each leaves its axis behind the outputs."""
+    """Map the columns, then the models; each map puts its axis behind k, at axis 1."""
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *models)
     over_inputs = jax.vmap(model, in_axes=(None, 1), out_axes=1)
     over_models = jax.vmap(over_inputs, in_axes=(0, None), out_axes=1)

@@ -20,7 +20,7 @@ def one_replicate(key, a, b):
 
 
 def solution(key, a, b, count):
-    """Return it for a key for each replicate; the groups are shared."""
+    """Map one_replicate over a key for each replicate; all share the two groups."""
     keys = jax.vmap(random.fold_in, in_axes=(None, 0))(key, jnp.arange(count))
     return jax.vmap(one_replicate, in_axes=(0, None, None))(keys, a, b)
 
