@@ -47,7 +47,7 @@ def show(app: Sphinx, doctree: nodes.document) -> None:
     """Put the marks of a page below the first lessons that have them."""
     state = app.book.state(app.env.docname)
     found = first(state.page) if state.page and not state.problems else {}
-    texts = {n: f"In the types, {'; '.join(said)}." for n, said in found.items()}
+    texts = {n: f"In the comments, {'; '.join(said)}." for n, said in found.items()}
     below.put(doctree, {n: [_paragraph(text, app)] for n, text in texts.items()})
 
 

@@ -183,12 +183,17 @@ def test_the_menu_offers_the_files_and_colab(site):
     assert any("https://a.b/book/taken.html" in "".join(c["source"]) for c in found)
 
 
-def test_files_of_a_page_that_is_gone_go(site):
-    (site.docs / "taken.md").unlink()
-    site.index("words")
-    built = site.build()
+def test_files_of_a_page_that_is_gone_go(book):
+    book.page("taken", "x = 1\nx")
+    book.write("docs/words.md", "# Words\n\nOnly words.\n")
+    book.index("taken", "words")
+    assert book.build().code == 0
+    assert {".html", ".ipynb", ".py"} <= {f.suffix for f in book.html.glob("taken*")}
+    (book.docs / "taken.md").unlink()
+    book.index("words")
+    built = book.build()
     assert built.code == 0, built.said
-    assert not [*site.html.glob("taken*")]
+    assert not [*book.html.glob("taken*")]
 
 
 def test_the_files_of_a_page_follow_it_and_what_it_imports(book):
