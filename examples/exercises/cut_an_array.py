@@ -46,14 +46,15 @@ def check(make):
                 found = make(shape, dict(mesh.shape), spec, position)
                 what = f"{spec} on a mesh of {sizes}, the device at {position}"
                 assert isinstance(found, tuple) and len(found) == 2, (
-                    f"two axes need a tuple of two slices; for {what} yours is {found}"
+                    "return a tuple of two slices, one for each dimension; "
+                    f"for {what}, you returned {found}"
                 )
                 wanted = expected[mesh.devices[position]]
                 for axis, (mine, due) in enumerate(zip(found, wanted, strict=True)):
                     begin, end, _ = due.indices(shape[axis])
                     assert mine == slice(begin, end), (
-                        f"{what}: of axis {axis} it holds {begin} to {end}; "
-                        f"you say {mine}"
+                        f"{what}: along dimension {axis} it holds "
+                        f"slice({begin}, {end}); you returned {mine}"
                     )
 
 

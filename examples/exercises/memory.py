@@ -55,7 +55,8 @@ def check(gradient):
         {k: np.shape(v) for k, v in found.items()} if hasattr(found, "items") else {}
     )
     assert shapes == {k: v.shape for k, v in params.items()}, (
-        f"a gradient is a dict of shapes like those of params; yours: {shapes or found}"
+        "the gradient must be a dict with the same shapes as params; you returned "
+        f"{shapes or found}"
     )
     assert all(
         np.allclose(found[k], expected[k], rtol=1e-4, atol=1e-3) for k in params
