@@ -117,8 +117,11 @@ def compared():
 
 def unequal():
     """Join a part of four rows and one of eight; JAX says nothing."""
-    sharding = join().sharding
-    rows = np.ones((4 + 4 * jax.process_index(), 2), np.float32)
+    jax.distributed.initialize()
+    mesh = Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,))
+    sharding = jax.NamedSharding(mesh, P("data"))
+    count = 4 if jax.process_index() == 0 else 8
+    rows = np.ones((count, 2), np.float32)
     batch = jax.make_array_from_process_local_data(sharding, rows)
     print("a batch of", batch.shape, "and its mean", batch.mean())
 

@@ -3,9 +3,12 @@
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from examples.scale.slow_links import mesh_of
 
 SCALE = Path(__file__).parents[2] / "examples" / "scale"
 PATIENCE = "60"  # seconds; the limits in `failing.py` are ten at most
@@ -31,6 +34,36 @@ def test_processes_form_one_mesh_of_eight(count):
         assert f"[{number}] process {number} of {count}\n" in said
     owners = [n for n in range(count) for _ in range(8 // count)]
     assert f"the mesh has devices of the processes {owners}\n" in said
+
+
+@pytest.mark.parametrize("count", [1, 2, 8])
+def test_a_process_may_drive_all_devices_of_a_host_or_one(count):
+    status, said = launched(count, "slow_links.py")
+    owners = [n for n in range(count) for _ in range(8 // count)]
+    assert status == 0 and f"[0] {owners[:4]}\n[0] {owners[4:]}\n" in said, said
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """What is read of one of eight GPUs; links within a slice are fast."""
+
+    id: int
+    process_index: int
+    slice_index: int
+    platform = "gpu"
+    device_kind = "H100"
+
+
+@pytest.mark.parametrize("of_process", [1, 2, 4])
+@pytest.mark.parametrize("order", [range(8), (0, 4, 1, 5, 2, 6, 3, 7)])
+def test_a_mesh_axis_crosses_the_slow_links_and_the_other_does_not(of_process, order):
+    gpus = [Gpu(n, n // of_process, n // 4) for n in order]
+    mesh = mesh_of(gpus)
+    assert dict(mesh.shape) == {"data": 2, "model": 4}
+    slices = [[gpu.slice_index for gpu in line] for line in mesh.devices]
+    assert slices == [[0] * 4, [1] * 4]
+    joined = [Gpu(n, n // of_process, 0) for n in order]  # by NVLink between hosts
+    assert dict(mesh_of(joined).shape) == {"data": 2, "model": 4}
 
 
 def test_what_python_prints_is_not_broken_by_what_gloo_says():
