@@ -39,7 +39,7 @@ def check(number):
         assert np.array_equal(found, np.arange(n)), (
             f"{n} rows on {count} devices have the numbers 0 to {n - 1}; "
             f"yours are {np.asarray(found)}: which device is this, and how many rows "
-            "does each of those before it hold?"
+            "lie on the devices before it?"
         )
 
 

@@ -52,8 +52,8 @@ def check_sizes(make, count, m, k, p):
     )
     gathered, least = communicated(make, a, b), min(a.size, b.size)
     assert gathered <= least, (
-        f"for {sizes} the collectives need to make {least} numbers on each device; "
-        f"yours make {gathered}: which of the two is the smaller?"
+        f"for {sizes} the collectives need to give each device {least} numbers; "
+        f"yours give {gathered}: which of the two is the smaller?"
     )
 
 

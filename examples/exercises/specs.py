@@ -12,7 +12,7 @@ TILES = P("data", "model")
 
 
 def center(table, weight):
-    """Return the weighted mean of the rows, and the table without it: (k,), (n, k)."""
+    """Return the weighted mean of the rows, (k,), and the table minus it, (n, k)."""
     total = lax.psum(weight.sum(), "data")
     mean = lax.psum(weight @ table, "data") / total
     return {"mean": mean, "centered": table - mean}
