@@ -65,8 +65,10 @@ def test_each_mark_is_explained_once(marked):
     built = marked.build()
     assert built.code == 0, built.said
     assert legends(marked) == [
-        "In the comments, 16@data is an axis of 16, sharded over mesh axis data.",
-        "In the comments, {V:data} marks a varying value, which may differ along data.",
+        "In the comments, 16@data is an axis of length 16, "
+        "sharded over mesh axis data.",
+        "In the comments, {V:data} marks a varying value, "
+        "which may differ between devices along data.",
     ]
     assert "words.html#term-varying" in marked.text("marked")
 

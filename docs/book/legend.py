@@ -17,8 +17,12 @@ from book.pages import Page
 from book.run.types import TYPE
 
 MARKS = {  # a mark, and what to say of it, with a *word* of docs/words.md
-    r"(\d+)@([a-z]\w*|\([\w,]+\))": "is an axis of {0}, *sharded* over mesh axis `{1}`",
-    r"\{V:([^}]+)\}": "marks a *varying* value, which may differ along `{0}`",
+    r"(\d+)@([a-z]\w*|\([\w,]+\))": (
+        "is an axis of length {0}, *sharded* over mesh axis `{1}`"
+    ),
+    r"\{V:([^}]+)\}": (
+        "marks a *varying* value, which may differ between devices along `{0}`"
+    ),
     r"\{U:([^}]+)\}": "marks *unreduced* values, whose sum along `{0}` is due",
     r"~\w+\[.*?\]": "has a *weak type*, like a Python number",
 }

@@ -73,7 +73,7 @@ def memory(found: dict) -> list[str]:
 
 def table(rows: dict[str, dict]) -> str:
     """Return, as Markdown, a row of facts for each of some chips."""
-    puts_in = "collective, and what a device puts in"
+    puts_in = "collective, and the bytes that a device puts in"
     head = ["compiled for", puts_in, "memory of a device", "flops"]
     written = [[[name] for name in head]]
     for says, found in rows.items():
