@@ -86,8 +86,8 @@ def _run(audit, expert, capacity):
             if "replication" not in str(error):
                 raise
             raise AssertionError(
-                "each device counted its own tokens: which collectives make of that "
-                "what holds for all?"
+                "each device counted its own tokens: which collectives combine these "
+                "counts into numbers that hold for all devices?"
             ) from None
 
 
