@@ -13,7 +13,7 @@ from examples.vmap.batching_rules import MappedAxis, all_batched
 
 
 def solution(mapped, op, args, dims, dimension):
-    """Every argument gets a batch, and they are joined along the axis behind it."""
+    """Give each argument a batch in front, and join along an axis one higher."""
     return op(*all_batched(args, dims, mapped), dimension=dimension + 1), 0
 
 

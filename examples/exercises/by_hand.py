@@ -19,7 +19,7 @@ def distance(point, center):
 
 
 def solution(points, centers):
-    """Return it for all pairs: |p - c|² = |p|² - 2 p·c + |c|²."""
+    """Return all squared distances, by |p - c|² = |p|² - 2 p·c + |c|²."""
     of_points, of_centers = (points**2).sum(axis=1), (centers**2).sum(axis=1)
     return of_points[:, None] - 2 * points @ centers.T + of_centers
 

@@ -113,7 +113,7 @@ NAMES_AXES = {
 
 @rule(*" ".join(NAMES_AXES.values()).split())
 def along_axes(mapped, op, args, dims, **params):
-    """The same operation along the same axes, each one place further back."""
+    """Run the operation along the same axes, whose numbers the batch raises by one."""
     [key] = NAMES_AXES.keys() & params.keys()
     return op(*all_batched(args, dims, mapped), **{key: shift(params[key])}), 0
 
@@ -167,7 +167,7 @@ def pad(mapped, op, args, dims, padding_config):
 
 @rule("dot_general")
 def dot_general(mapped, op, args, dims, dimension_numbers, **params):
-    """A batch of both is one more batch axis; of one, one more of its free axes."""
+    """Two batches give one more batch axis; one batch is one more free axis."""
     (x_sums, y_sums), (x_batch, y_batch) = dimension_numbers
     of_x, of_y = (dim == 0 for dim in dims)
     both = (0,) if of_x and of_y else ()
@@ -322,7 +322,7 @@ def names_of(axis_name):
 
 @rule(*COMBINED)
 def combine(mapped, op, args, dims, axes, **params):
-    """Over this axis: reduce axis 0, and all examples share the result.
+    """Reduce axis 0 if `axes` names this batch: all examples share the result.
 
     A number among `axes` is an axis that another `vmap` has mapped before.
     """

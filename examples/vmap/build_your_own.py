@@ -70,7 +70,7 @@ def run_batched(eqn, mapped, values):
     args, dims = [x for x, _ in values], tuple(dim for _, dim in values)
     op, out_dims = Operation(eqn), None
     if 0 not in dims and not names_axis(eqn, mapped):
-        outs = op(*args)  # all examples share all of it: once is enough
+        outs = op(*args)  # all examples share the operands: run it once
     elif op.name in mapped.rules:
         outs, out_dims = mapped.rules[op.name](mapped, op, args, dims, **eqn.params)
     else:
