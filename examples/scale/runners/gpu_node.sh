@@ -5,7 +5,7 @@ set -euo pipefail
 
 export PROCESSES=${1:-8}
 export JAX_COORDINATOR_ADDRESS=${JAX_COORDINATOR_ADDRESS:-localhost:8476}
-# None is left behind. A process that has joined does not end at SIGTERM.
+# Leave no process behind. One that has joined does not end at SIGTERM, so kill it.
 trap '{ kill -KILL $(jobs -p) || true; wait; } 2> /dev/null' EXIT
 
 started=()
@@ -16,6 +16,6 @@ done
 code=0
 until ((code)); do wait -n || code=$?; done
 ((code == 127)) || exit "$code"    # the first process that fails ends the others
-# 127: none is left. Of two that end at once, `wait -n` may tell of one only.
+# 127: no process is left. Of two that end at once, `wait -n` may report only one.
 for process in "${started[@]}"; do wait "$process"; done
 cat train-0.log
