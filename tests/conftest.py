@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -85,6 +86,12 @@ class Book:
         self.targets((REAL / "docs" / "targets.toml").read_text())
         for name, text in _hardware().items():
             self.write(f"docs/_build/hardware/{name}", text)
+
+    def copied(self, folder: Path) -> Book:
+        """Return a copy of this book in `folder`, with what it has built."""
+        copy = Book(folder)
+        shutil.copytree(self.root, folder, dirs_exist_ok=True)
+        return copy
 
     def targets(self, text: str) -> None:
         """Replace `targets.toml`."""

@@ -1,7 +1,5 @@
 """A page says where it stands, and the sidebar calls it by its short title."""
 
-import shutil
-
 import pytest
 
 from book import place
@@ -87,8 +85,7 @@ def test_a_chapter_lists_its_pages_by_their_titles(made):
 
 
 def test_other_pages_follow_when_a_short_title_or_a_length_changes(made, tmp_path):
-    copy = Book(tmp_path, conf="")
-    shutil.copytree(made.root, copy.root, dirs_exist_ok=True)
+    copy = made.copied(tmp_path)
     write(copy, "maps/second", "number 2", "The second map, which is long", words=1900)
     built = copy.build()
     assert built.code == 0, built.said

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 
 import pytest
 
@@ -25,10 +24,9 @@ def original(shared):
 
 
 @pytest.fixture
-def built(original, book):
+def built(original, tmp_path):
     """A copy of that book, built."""
-    shutil.copytree(original.root, book.root, dirs_exist_ok=True)
-    return book
+    return original.copied(tmp_path)
 
 
 def tables(book):

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 from pathlib import Path
 
@@ -33,10 +32,9 @@ def original(shared):
 
 
 @pytest.fixture
-def built(original, book):
+def built(original, tmp_path):
     """A copy of that book, built."""
-    shutil.copytree(original.root, book.root, dirs_exist_ok=True)
-    return book
+    return original.copied(tmp_path)
 
 
 def again(book, **kwargs):
