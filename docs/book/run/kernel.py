@@ -10,6 +10,7 @@ from pathlib import Path
 from queue import Empty
 
 import nbformat
+import zmq
 from jupyter_client import AsyncKernelClient, AsyncKernelManager
 from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
@@ -28,6 +29,8 @@ class Client(AsyncKernelClient):
 
     def start_channels(self, shell=True, iopub=True, stdin=True, hb=True, control=True):
         """Start all channels but the heartbeat's."""
+        # A forked kernel listens after 30 ms, and ZeroMQ knocks again after 100.
+        self.context.setsockopt(zmq.RECONNECT_IVL, 5)
         super().start_channels(shell, iopub, stdin, hb=False, control=control)
 
     async def wait_for_ready(self, timeout: float | None = None) -> None:

@@ -1,8 +1,8 @@
 """Every page that is not in the cache runs, and every failure is told in one go.
 
-Pages run in Jupyter kernels of their own, as many at a time as there are cores, longest
-first, each kernel on its share of the cores; a cell that measures runs while no other
-does.  Sphinx reads a page only when its outputs are there.
+Pages run in Jupyter kernels of their own, one more at a time than there are cores, for
+some wait: longest first, each kernel on its share of the cores; a cell that measures
+runs while no other does.  Sphinx reads a page only when its outputs are there.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Runner:
         compiled: Path | None = None,
     ):
         self.kernels, self.caches, self.roots, self.say = kernels, caches, roots, say
-        allowed = min(h.target.jobs or len(cores()) for h in kernels.values())
+        allowed = min(h.target.jobs or len(cores()) + 1 for h in kernels.values())
         self.jobs, self._compiled = max(1, jobs or allowed), compiled
         self.problems: list[Problem] = []
         self.entries: dict[str, Entry] = {}
