@@ -25,7 +25,8 @@ COMPILE = ("python", "-m", "book.compilers.ask")
 
 def install(session: nox.Session, group: str) -> None:
     """Install what the lock names, uncompiled; nothing if it is there, or no venv."""
-    session.env |= {"PYTHONPATH": "", "PYTHONDONTWRITEBYTECODE": ""}  # hundreds start
+    session.env["PYTHONPATH"] = ""
+    session.env["PYTHONDONTWRITEBYTECODE"] = ""  # hundreds of Pythons start
     if session.venv_backend == "none":
         return  # nox --no-venv: the packages are the machine's own
     lock = Path("requirements", f"{group}.txt")
