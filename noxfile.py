@@ -25,8 +25,7 @@ COMPILE = ("python", "-m", "book.compilers.ask")
 
 def install(session: nox.Session, group: str) -> None:
     """Install what the lock names, uncompiled; nothing if it is there, or no venv."""
-    session.env["PYTHONPATH"] = ""
-    session.env["PYTHONDONTWRITEBYTECODE"] = ""  # hundreds of Pythons start
+    session.env.update(PYTHONPATH="", PYTHONDONTWRITEBYTECODE="")  # hundreds start
     if session.venv_backend == "none":
         return  # nox --no-venv: the packages are the machine's own
     lock = Path("requirements", f"{group}.txt")
