@@ -73,6 +73,20 @@ def test_each_mark_is_explained_once(marked):
     assert "words.html#term-varying" in marked.text("marked")
 
 
+def test_an_axis_over_two_mesh_axes_is_told_as_such(marked):
+    both = 'rows = jax.make_mesh((4, 2), ("data", "model"))\n'
+    both += 'rows = jax.NamedSharding(rows, P(("data", "model")))\n'
+    both += "grid = jax.device_put(jnp.ones(8), rows)  # float32[8@(data,model)]\n"
+    cell = f"```{{code-cell}}\n{both}```\n\nSaid below."
+    marked.write("docs/marked.md", PAGE.replace("Said below.", cell))
+    built = marked.build()
+    assert built.code == 0, built.said
+    assert legends(marked)[1] == (
+        "In the comments, 8@(data,model) is an axis of length 8, "
+        "sharded over mesh axes data and model."
+    )
+
+
 @pytest.mark.parametrize("where", ["Plain text.", "Said below."])
 def test_what_the_page_itself_has_explained_is_not(marked, where):
     own = "And `float32[16@data]` is split."
