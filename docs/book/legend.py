@@ -18,7 +18,7 @@ from book.run.types import TYPE
 
 MARKS = {  # a mark, and what to say of it, with a *word* of docs/words.md
     r"(\d+)@([a-z]\w*)": "is an axis of length {0}, *sharded* over mesh axis `{1}`",
-    r"(\d+)@(\([\w,]+\))": ("is an axis of length {0}, *sharded* over mesh axes `{1}`"),
+    r"(\d+)@(\([\w,]+\))": "is an axis of length {0}, *sharded* over mesh axes `{1}`",
     r"\{V:([^}]+)\}": (
         "marks a *varying* value, which may differ between devices along `{0}`"
     ),

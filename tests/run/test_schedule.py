@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from book.run.schedule import cores
+
 FAILING = {
     "false": (
         "x = 3\nassert x == 4",
@@ -198,6 +200,15 @@ def test_the_page_that_took_longest_starts_first(book):
     for name, seconds in ("a", 0.1), ("b", 1.5), ("c", 0.3):
         book.page(name, STAMPS.format(seconds).strip() + "\n# edited")
     assert order.findall(book.build("-D", "book_jobs=1").said) == ["b", "c", "a"]
+
+
+def test_one_page_more_runs_than_there_are_cores(book):
+    for number in range(len(cores()) + 3):
+        book.page(f"page{number}", "assert True")
+    built = book.build()
+    assert built.code == 0, built.said
+    before = built.said.partition(": passed in")[0]
+    assert len(re.findall(r"page\d+: running", before)) == len(cores()) + 1
 
 
 def test_a_cell_that_measures_runs_while_no_other_does(book):
