@@ -69,6 +69,14 @@ def snippets(session: nox.Session) -> None:
 
 
 @nox.session
+def advice(session: nox.Session) -> None:
+    """Where a page or a program is longer than most; fails nothing: -- [PAGE...]."""
+    install(session, "test")
+    command = ("python", "-m", "tests.advice", *session.posargs)
+    session.run(*command, env={"PYTHONPATH": "docs:."})
+
+
+@nox.session
 def compile(session: nox.Session) -> None:
     """What TPU compilers make of each program is kept: -- [--check] [PROGRAM]."""
     install(session, "compile")

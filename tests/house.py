@@ -21,7 +21,6 @@ from book.run.types import claims
 
 AXES = ("rows", "inner", "batch", "model", "data", "stage", "expert", "sequence")
 AXES += ("height", "width", "slice", "fsdp", "host")
-MODULE, FUNCTION = 200, 30  # lines of the engine at most
 SHORT = 26  # characters that fit on a line of the sidebar
 PAINTERS = ("book.draw",)  # what is imported from it needs alt
 
@@ -290,13 +289,18 @@ def page_is_written(page: Page) -> list[str]:
 
 
 def it_has_a_short_title(page: Page) -> list[str]:
+    """The sidebar has a name for it."""
+    if page.short:
+        return []
+    return [at(page, 1, "no `short` in its front matter for the sidebar")]
+
+
+def its_short_title_fits(page: Page) -> list[str]:
     """The sidebar says two to four words on one line."""
-    if not page.short:
-        return [at(page, 1, "no `short` in its front matter for the sidebar")]
-    if len(page.short) > SHORT:
-        what = f"`short: {page.short}` has {len(page.short)} characters"
-        return [at(page, 1, f"{what}; {SHORT} is the most")]
-    return []
+    if not page.short or len(page.short) <= SHORT:
+        return []
+    what = f"`short: {page.short}` has {len(page.short)} characters"
+    return [at(page, 1, f"{what}; {SHORT} fit on a line")]
 
 
 PAGE_RULES = (
@@ -458,24 +462,11 @@ def no_private_places(text: str, where: str, private: Iterable[str] = ()) -> lis
     return found
 
 
-def at_most(text: str, where: str, limit: int) -> list[str]:
-    """Complain of a file of `limit` lines or more."""
-    count = len(text.splitlines())
-    found = f"{where}:{limit}: the file has {count} lines; it stays under {limit}."
-    return [found] if count >= limit else []
-
-
 def engine_rules(text: str, where: str) -> list[str]:
-    """The engine is small, documented, and imports nothing of the content."""
+    """The engine is documented, and imports nothing of the content."""
     tree = ast.parse(text)
     found = [f"{where}:{line}: {says}." for line, says in undocumented(tree)]
-    if (count := len(text.splitlines())) > MODULE:
-        found.append(f"{where}:1: the module has {count} lines; {MODULE} is the most.")
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            count = node.end_lineno - node.lineno + 1
-            what = f"`{node.name}` has {count} lines; {FUNCTION} is the most"
-            found += [f"{where}:{node.lineno}: {what}."] if count > FUNCTION else []
         names = [getattr(node, "module", None) or ""]
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

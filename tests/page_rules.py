@@ -1,7 +1,7 @@
 """How a page teaches: rules for those whose front matter names a `kind`.
 
 Like the rules of `tests/house.py`, each is a function from what it judges to sentences
-of complaint.
+of complaint.  Those of `ADVICE` fail nothing: `nox -s advice` lists what they find.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests import house
 from tests.chosen import what_a_compiler_chose_is_guarded
 
 CELL, COLUMNS, CONCEPT_LESSONS, ENTRY_LESSONS = 15, 80, 12, 2
-CONCEPT_WORDS, WORDS_BEFORE_CODE, SHORT_PROGRAM, LONG_PROGRAM = 900, 150, 40, 80
+CONCEPT_WORDS, WORDS_BEFORE_CODE = 900, 150
 QUESTIONS = 2
 FORMULAS = frozenset(
     "see it|say it|run it|guess first|look inside|break it|your turn|keep|overview"
@@ -40,6 +40,7 @@ NOT_OURS = {
     r"\b(?:talk|talks|talking)\b": "communicate; name the collective",
 }
 SHOWN = {r"\bblocks?\b": "shard", r"\bhand by hand\b": "what it computes"}
+EIGHT = 'jax.config.update("jax_num_cpu_devices", 8)'
 LIBRARIES = frozenset(("jax", "numpy", "flax", "equinox", "optax", "orbax", "grain"))
 
 
@@ -54,7 +55,7 @@ def code_lines(cell: Cell) -> int:
 
 
 def it_begins_with_the_answer(page: Page) -> list[str]:
-    """One title, then prose without a label, then code: soon, short and in view."""
+    """One title, then prose without a label, then code in view."""
     found = []
     titles = [heading.line for heading in page.headings if heading.level == 1]
     if len(titles) != 1:
@@ -65,66 +66,22 @@ def it_begins_with_the_answer(page: Page) -> list[str]:
     if start < first_fence < first_words:
         what = "the page does not begin with its answer"
         found.append(house.at(page, first_fence, what))
-    if shown := lessons(page):
-        first = shown[0].line
-        before = [text for n, text in page.prose if start < n < first]
-        if (count := house.word_count("\n".join(before))) > WORDS_BEFORE_CODE:
-            what = f"{count} words before the first code; {WORDS_BEFORE_CODE} at most"
-            found.append(house.at(page, first, what))
-        if "hide-input" in shown[0].tags:
-            found.append(house.at(page, first, "the first code is folded away"))
+    shown = lessons(page)
+    if shown and "hide-input" in shown[0].tags:
+        found.append(house.at(page, shown[0].line, "the first code is folded away"))
     return found
 
 
 def it_says_where_eight_devices_are(page: Page) -> list[str]:
-    """Above the first code of a page for eight devices, a link says how to get them."""
+    """A page for eight devices sets them in its first code, or a link says how."""
     shown = lessons(page)
-    if page.kernel != "mesh-of-eight" or not shown:
+    if page.kernel != "mesh-of-eight" or not shown or EIGHT in shown[0].source:
         return []
     above = [text for n, text in page.prose if n < shown[0].line]
     if any("start/your_hardware" in text for text in above):
         return []
-    what = "no link above the first code says how to get eight devices"
+    what = "neither its first code nor a link above it says how to get eight devices"
     return [house.at(page, shown[0].line, what)]
-
-
-def lessons_are_short(page: Page) -> list[str]:
-    """A cell, a concept page and an entry of a look-up page have an upper limit."""
-    found, shown = [], lessons(page)
-    for cell in shown:
-        if (count := code_lines(cell)) > CELL:
-            what = f"a lesson has {count} lines of code; {CELL} is the most"
-            found.append(house.at(page, cell.line, what))
-        for number, line in enumerate(cell.source.splitlines(), cell.line):
-            if len(line) > COLUMNS:
-                what = f"a line of {len(line)} columns; {COLUMNS} is the most"
-                found.append(house.at(page, number, what))
-    if page.kind == "concept":
-        if len(shown) > CONCEPT_LESSONS:
-            what = f"{len(shown)} lessons on one page; {CONCEPT_LESSONS} is the most"
-            found.append(house.at(page, shown[-1].line, what))
-        if (count := house.words(page)) > CONCEPT_WORDS:
-            what = f"the page has {count} words of prose; {CONCEPT_WORDS} is the most"
-            found.append(house.at(page, 1, what))
-        return found
-    heads = [heading.line for heading in page.headings]
-    for line, below in zip(heads, [*heads[1:], sys.maxsize], strict=True):
-        count = sum(line < cell.line < below for cell in shown)
-        if count > ENTRY_LESSONS:
-            what = f"an entry has {count} lessons; {ENTRY_LESSONS} is the most"
-            found.append(house.at(page, line, what))
-    return found
-
-
-def headings_say_something(page: Page) -> list[str]:
-    """A heading states the idea of its section or asks its question."""
-    found = []
-    for heading in page.headings:
-        bare = heading.text.rstrip(".:?").lower()
-        if heading.level > 1 and (bare in FORMULAS or len(bare.split()) < 2):
-            what = f"the heading {heading.text!r} could stand on any page"
-            found.append(house.at(page, heading.line, what))
-    return found
 
 
 def it_ends_with_a_card(page: Page) -> list[str]:
@@ -180,7 +137,7 @@ def _imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def specs_are_written_out(page: Page) -> list[str]:
-    """`in_specs=` and `out_specs=` are the lesson: never `**specs`, no `devices=`."""
+    """`in_specs=` and `out_specs=` are the lesson: never `**specs`."""
     found = []
     for cell in lessons(page):
         for call in house.calls(cell.source):
@@ -188,9 +145,6 @@ def specs_are_written_out(page: Page) -> list[str]:
             line = cell.line + call.lineno - 1
             if maps and any(k.arg is None for k in call.keywords):
                 what = f"`{ast.unparse(call)}` hides its arguments behind `**`"
-                found.append(house.at(page, line, what))
-            if "jax_num_cpu_devices" in ast.unparse(call) and not cell.fresh:
-                what = "devices are the kernel's; the page has eight when it starts"
                 found.append(house.at(page, line, what))
     return found
 
@@ -247,8 +201,6 @@ def it_answers_questions(page: Page) -> list[str]:
 RULES = (
     it_begins_with_the_answer,
     it_says_where_eight_devices_are,
-    lessons_are_short,
-    headings_say_something,
     it_ends_with_a_card,
     checks_prove,
     names_are_in_view,
@@ -262,21 +214,6 @@ RULES = (
 
 
 # ---- rules for the whole -----------------------------------------------------------
-
-
-def headings_are_unique(book: house.Book) -> list[str]:
-    """No two pages have the same heading: an answer has one address."""
-    seen: dict[str, str] = {}
-    found = []
-    for name in book.page_names:
-        page = book.page(name)
-        for heading in page.headings if page.kind else ():
-            here = f"docs/{name}.md:{heading.line}"
-            there = seen.setdefault(heading.text.lower(), here)
-            if there != here:
-                what = f"{heading.text!r} is the heading of {there}"
-                found.append(house.at(page, heading.line, what))
-    return found
 
 
 def exercises_say_jaxs_words(book: house.Book) -> list[str]:
@@ -318,6 +255,85 @@ def questions_are_collected(book: house.Book) -> list[str]:
     return [f"{where}: it lacks ```{{questions}} {name}```" for name in sorted(missing)]
 
 
+BOOK_RULES = (
+    exercises_say_jaxs_words,
+    questions_are_unique,
+    questions_are_collected,
+)
+
+
+# ---- advice: what nobody has to follow -----------------------------------------------
+
+
+def code_comes_soon(page: Page) -> list[str]:
+    """Few words stand above the first code."""
+    shown = lessons(page)
+    start = next((heading.line for heading in page.headings if heading.level == 1), 0)
+    if not shown:
+        return []
+    first = shown[0].line
+    before = [text for n, text in page.prose if start < n < first]
+    count = house.word_count("\n".join(before))
+    if count <= WORDS_BEFORE_CODE:
+        return []
+    what = f"{count} words before the first code; {WORDS_BEFORE_CODE} are usual"
+    return [house.at(page, first, what)]
+
+
+def lessons_are_short(page: Page) -> list[str]:
+    """A cell, a concept page and an entry of a look-up page have a usual length."""
+    found, shown = [], lessons(page)
+    for cell in shown:
+        if (count := code_lines(cell)) > CELL:
+            what = f"a lesson has {count} lines of code; {CELL} is usual"
+            found.append(house.at(page, cell.line, what))
+        for number, line in enumerate(cell.source.splitlines(), cell.line):
+            if len(line) > COLUMNS:
+                what = f"a line of {len(line)} columns; {COLUMNS} is usual"
+                found.append(house.at(page, number, what))
+    if page.kind == "concept":
+        if len(shown) > CONCEPT_LESSONS:
+            what = f"{len(shown)} lessons on one page; {CONCEPT_LESSONS} is usual"
+            found.append(house.at(page, shown[-1].line, what))
+        if (count := house.words(page)) > CONCEPT_WORDS:
+            what = f"the page has {count} words of prose; {CONCEPT_WORDS} is usual"
+            found.append(house.at(page, 1, what))
+        return found
+    heads = [heading.line for heading in page.headings]
+    for line, below in zip(heads, [*heads[1:], sys.maxsize], strict=True):
+        count = sum(line < cell.line < below for cell in shown)
+        if count > ENTRY_LESSONS:
+            what = f"an entry has {count} lessons; {ENTRY_LESSONS} is usual"
+            found.append(house.at(page, line, what))
+    return found
+
+
+def headings_say_something(page: Page) -> list[str]:
+    """A heading states the idea of its section or asks its question."""
+    found = []
+    for heading in page.headings:
+        bare = heading.text.rstrip(".:?").lower()
+        if heading.level > 1 and (bare in FORMULAS or len(bare.split()) < 2):
+            what = f"the heading {heading.text!r} could stand on any page"
+            found.append(house.at(page, heading.line, what))
+    return found
+
+
+def headings_are_unique(book: house.Book) -> list[str]:
+    """No two pages have the same heading: an answer has one address."""
+    seen: dict[str, str] = {}
+    found = []
+    for name in book.page_names:
+        page = book.page(name)
+        for heading in page.headings if page.kind else ():
+            here = f"docs/{name}.md:{heading.line}"
+            there = seen.setdefault(heading.text.lower(), here)
+            if there != here:
+                what = f"{heading.text!r} is the heading of {there}"
+                found.append(house.at(page, heading.line, what))
+    return found
+
+
 def first_uses_lead_to_the_words(book: house.Book) -> list[str]:
     """Where a page first uses a word of `words.md`, a link leads there."""
     words = book.root / "docs" / "words.md"
@@ -352,10 +368,10 @@ def _says(text: str, term: str) -> bool:
     return bool(re.search(rf"(?<![\w-]){re.escape(term)}(?![\w-])", bare))
 
 
-BOOK_RULES = (
-    headings_are_unique,
-    exercises_say_jaxs_words,
-    questions_are_unique,
-    questions_are_collected,
-    first_uses_lead_to_the_words,
+ADVICE = (
+    house.its_short_title_fits,
+    code_comes_soon,
+    lessons_are_short,
+    headings_say_something,
 )
+BOOK_ADVICE = (headings_are_unique, first_uses_lead_to_the_words)

@@ -3,7 +3,6 @@
 import ast
 import os
 import re
-import statistics
 import subprocess
 import sys
 import warnings
@@ -17,7 +16,6 @@ from book.cut.program import Slicer, programs
 from book.pages import Problem
 from book.run import messages
 from tests import house
-from tests.page_rules import LONG_PROGRAM, SHORT_PROGRAM
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -61,24 +59,6 @@ MESSAGES = wordings.kept(DOCS).get(version("jax"), {})
 
 def test_there_are_programs():
     assert len(PROGRAMS) > 50
-
-
-def test_copies_are_short():
-    """An instrument, or an exercise's check, comes along whole, and is not counted."""
-    new = [n for n in {name.rpartition("/")[0] for name in ALL} if _kind(n)]
-    programs = {
-        name: text.splitlines()
-        for name, text in ALL.items()
-        if name.rpartition("/")[0] in new and isinstance(text, str)
-    }
-    assert statistics.median(map(len, programs.values())) <= SHORT_PROGRAM
-    files = (ROOT / "examples").rglob("*.py")
-    written = {line.strip() for path in files for line in path.read_text().splitlines()}
-    own = {
-        name: sum(line.strip() not in written for line in lines)
-        for name, lines in programs.items()
-    }
-    assert not {name: n for name, n in own.items() if n > LONG_PROGRAM}
 
 
 def shown(name: str) -> tuple[str, bool]:
@@ -152,13 +132,6 @@ def test_no_copy_has_a_name_that_nothing_uses():
             if left := [] if raises and "import" in own else unused(program, own):
                 found[name] = left
     assert not found
-
-
-def _kind(name: str) -> str | None:
-    try:
-        return BOOK.page(name).kind
-    except Problem:
-        return None
 
 
 def run_together(program, folder):
