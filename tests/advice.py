@@ -15,6 +15,7 @@ from pathlib import Path
 
 from book.cut.program import Slicer, programs
 from book.pages import Page, Problem
+from book.place import LESSON
 from tests import house, page_rules
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +25,8 @@ SHORT_PROGRAM, LONG_PROGRAM, TRAINING = 40, 80, 120  # lines
 def of_page(page: Page) -> list[str]:
     """The advice on a page; what only a page that teaches is told is not for others."""
     rules = page_rules.ADVICE if page.kind else (house.its_short_title_fits,)
+    if page.kind == LESSON:
+        rules += page_rules.LESSON_ADVICE
     return [sentence for rule in rules for sentence in rule(page)]
 
 

@@ -1,7 +1,9 @@
 """How a page teaches: rules for those whose front matter names a `kind`.
 
 Like the rules of `tests/house.py`, each is a function from what it judges to sentences
-of complaint.  Those of `ADVICE` fail nothing: `nox -s advice` lists what they find.
+of complaint.  `RULES` are for all kinds, `REFERENCE_RULES` for pages to look something
+up on, and `LESSON_RULES` for the lessons of a course.  Those of `ADVICE` fail nothing:
+`nox -s advice` lists what they find.
 """
 
 from __future__ import annotations
@@ -9,17 +11,20 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from book.pages import Cell, Page
+from book.pages import Cell, Fence, Page
+from book.place import LESSON, LOOK_UP, looked_up
 from tests import house
 from tests.chosen import what_a_compiler_chose_is_guarded
 
 CELL, COLUMNS, CONCEPT_LESSONS, ENTRY_LESSONS = 15, 80, 12, 2
 CONCEPT_WORDS, WORDS_BEFORE_CODE = 900, 150
-QUESTIONS = 2
+QUESTIONS, GUESSES = 2, 2
+LESSON_WORDS, LESSON_LINKS = range(900, 1601), 3
+Rule = Callable[[Page], list[str]]
 FORMULAS = frozenset(
     "see it|say it|run it|guess first|look inside|break it|your turn|keep|overview"
     "|introduction|example|examples|notes|summary|conclusion|in short|exercise|setup"
@@ -54,22 +59,31 @@ def code_lines(cell: Cell) -> int:
     return sum(bool(line.strip()) for line in cell.source.splitlines())
 
 
+def it_has_one_title(page: Page) -> list[str]:
+    """A page has one title."""
+    count = sum(heading.level == 1 for heading in page.headings)
+    if count == 1:
+        return []
+    return [house.at(page, 1, f"the page has {count} titles, not one")]
+
+
 def it_begins_with_the_answer(page: Page) -> list[str]:
-    """One title, then prose without a label, then code in view."""
-    found = []
-    titles = [heading.line for heading in page.headings if heading.level == 1]
-    if len(titles) != 1:
-        return [house.at(page, 1, f"the page has {len(titles)} titles, not one")]
-    start = titles[0] if titles else 1
+    """Below the title stands prose without a label."""
+    start = next((heading.line for heading in page.headings if heading.level == 1), 1)
     first_words = min((n for n, _ in page.prose if n > start), default=sys.maxsize)
     first_fence = min((f.line for f in page.fences if f.line > start), default=start)
     if start < first_fence < first_words:
         what = "the page does not begin with its answer"
-        found.append(house.at(page, first_fence, what))
+        return [house.at(page, first_fence, what)]
+    return []
+
+
+def its_first_code_is_in_view(page: Page) -> list[str]:
+    """The first code of a page is not folded."""
     shown = lessons(page)
     if shown and "hide-input" in shown[0].tags:
-        found.append(house.at(page, shown[0].line, "the first code is folded away"))
-    return found
+        return [house.at(page, shown[0].line, "the first code is folded away")]
+    return []
 
 
 def it_says_where_eight_devices_are(page: Page) -> list[str]:
@@ -130,10 +144,15 @@ def names_are_in_view(page: Page) -> list[str]:
 
 def _imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.lineno, node.module or "."
+        yield from _imported_by(node)
+
+
+def _imported_by(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and module of each import that a node of a tree is."""
+    if isinstance(node, ast.Import):
+        yield from ((node.lineno, alias.name) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        yield node.lineno, node.module or "."
 
 
 def specs_are_written_out(page: Page) -> list[str]:
@@ -199,11 +218,10 @@ def it_answers_questions(page: Page) -> list[str]:
 
 
 RULES = (
-    it_begins_with_the_answer,
+    it_has_one_title,
+    its_first_code_is_in_view,
     it_says_where_eight_devices_are,
-    it_ends_with_a_card,
     checks_prove,
-    names_are_in_view,
     specs_are_written_out,
     words_are_jaxs,
     links_and_tables_can_be_read_aloud,
@@ -211,6 +229,91 @@ RULES = (
     it_answers_questions,
     what_a_compiler_chose_is_guarded,
 )
+REFERENCE_RULES = (it_begins_with_the_answer, it_ends_with_a_card, names_are_in_view)
+
+
+# ---- rules for a lesson of the course ----------------------------------------------
+
+
+def boxes(page: Page, title: str) -> list[Fence]:
+    """Return the boxes of a page that are called `title`."""
+    found = (fence for fence in page.fences if fence.name == "admonition")
+    return [fence for fence in found if fence.argument == title]
+
+
+def a_lesson_needs_no_book(page: Page) -> list[str]:
+    """Its code imports what everybody has, and of the book the check of an exercise."""
+    found = []
+    for cell in lessons(page):
+        for node in ast.walk(ast.parse(cell.source)):
+            for line, module in _imported_by(node):
+                top = module.split(".")[0]
+                known = top in LIBRARIES or top in sys.stdlib_module_names
+                if not known and not _is_check(node):
+                    what = f"a lesson imports from {module}, which readers do not have"
+                    found.append(house.at(page, cell.line + line - 1, what))
+    return found
+
+
+def _is_check(node: ast.AST) -> bool:
+    """Whether it is `from examples.exercises.NAME import check`."""
+    module = getattr(node, "module", None) or ""
+    named = [alias.name for alias in node.names]
+    return module.startswith("examples.exercises.") and named == ["check"]
+
+
+def it_lists_its_program(page: Page) -> list[str]:
+    """A lesson shows the program that has grown until then as a whole."""
+    for one in page.listings:
+        if one.path.parent.parts[-2:] == ("examples", "learn") and not one.pyobject:
+            return []
+    last = len(page.text.splitlines())
+    return [house.at(page, last, "it lists no whole program of examples/learn/")]
+
+
+def it_lets_the_reader_guess(page: Page) -> list[str]:
+    """Twice at least, a lesson asks before it shows."""
+    count = len(boxes(page, "Guess"))
+    if count >= GUESSES:
+        return []
+    last = len(page.text.splitlines())
+    what = f"boxes called 'Guess': {count}; {GUESSES} at least"
+    return [house.at(page, last, what)]
+
+
+def it_says_where_to_look_it_up(page: Page) -> list[str]:
+    """The box *Look it up* leads to the pages behind a lesson."""
+    if boxes(page, LOOK_UP):
+        return []
+    last = len(page.text.splitlines())
+    return [house.at(page, last, f"there is no box {LOOK_UP!r}")]
+
+
+def it_has_an_exercise(page: Page) -> list[str]:
+    """A lesson has something to do, and a check that says whether it is done."""
+    for cell in lessons(page):
+        nodes = ast.walk(ast.parse(cell.source))
+        if any(isinstance(n, ast.ImportFrom) and _is_check(n) for n in nodes):
+            return []
+    last = len(page.text.splitlines())
+    what = "no cell has `from examples.exercises.NAME import check`"
+    return [house.at(page, last, what)]
+
+
+LESSON_RULES = (
+    a_lesson_needs_no_book,
+    it_lists_its_program,
+    it_lets_the_reader_guess,
+    it_says_where_to_look_it_up,
+    it_has_an_exercise,
+)
+
+
+def rules_of(page: Page) -> tuple[Rule, ...]:
+    """Return the rules for a page of its kind; none where it has no kind."""
+    if not page.kind:
+        return ()
+    return RULES + (LESSON_RULES if page.kind == LESSON else REFERENCE_RULES)
 
 
 # ---- rules for the whole -----------------------------------------------------------
@@ -281,9 +384,12 @@ def code_comes_soon(page: Page) -> list[str]:
 
 
 def lessons_are_short(page: Page) -> list[str]:
-    """A cell, a concept page and an entry of a look-up page have a usual length."""
+    """A cell, a concept page and an entry of a look-up page have a usual length.
+
+    What is folded away may be long, such as the program of the lesson before.
+    """
     found, shown = [], lessons(page)
-    for cell in shown:
+    for cell in (one for one in shown if "hide-input" not in one.tags):
         if (count := code_lines(cell)) > CELL:
             what = f"a lesson has {count} lines of code; {CELL} is usual"
             found.append(house.at(page, cell.line, what))
@@ -298,6 +404,7 @@ def lessons_are_short(page: Page) -> list[str]:
         if (count := house.words(page)) > CONCEPT_WORDS:
             what = f"the page has {count} words of prose; {CONCEPT_WORDS} is usual"
             found.append(house.at(page, 1, what))
+    if page.kind != "look-up":
         return found
     heads = [heading.line for heading in page.headings]
     for line, below in zip(heads, [*heads[1:], sys.maxsize], strict=True):
@@ -320,12 +427,15 @@ def headings_say_something(page: Page) -> list[str]:
 
 
 def headings_are_unique(book: house.Book) -> list[str]:
-    """No two pages have the same heading: an answer has one address."""
+    """No two pages have the same heading: an answer has one address.
+
+    But for lessons, which are built alike.
+    """
     seen: dict[str, str] = {}
     found = []
     for name in book.page_names:
         page = book.page(name)
-        for heading in page.headings if page.kind else ():
+        for heading in page.headings if page.kind not in (None, LESSON) else ():
             here = f"docs/{name}.md:{heading.line}"
             there = seen.setdefault(heading.text.lower(), here)
             if there != here:
@@ -368,10 +478,38 @@ def _says(text: str, term: str) -> bool:
     return bool(re.search(rf"(?<![\w-]){re.escape(term)}(?![\w-])", bare))
 
 
+def a_lesson_takes_half_an_hour(page: Page) -> list[str]:
+    """A lesson has enough words to explain, and no more than one sitting."""
+    count = house.words(page)
+    if count in LESSON_WORDS:
+        return []
+    usual = f"{LESSON_WORDS[0]:,} to {LESSON_WORDS[-1]:,}"
+    return [house.at(page, 1, f"the lesson has {count:,} words; {usual} are usual")]
+
+
+def a_lesson_stands_alone(page: Page) -> list[str]:
+    """Nobody has to leave a lesson: links out of the course stand in its last box."""
+    inside = [range(box.line, box.last + 1) for box in boxes(page, LOOK_UP)]
+    found = []
+    for line, text in page.prose:
+        if not any(line in box for box in inside):
+            found += [line for name in looked_up(page, text) if _is_outside(page, name)]
+    if len(found) <= LESSON_LINKS:
+        return []
+    what = f"{len(found)} links lead out of the course; {LESSON_LINKS} are usual"
+    return [house.at(page, found[LESSON_LINKS], what)]
+
+
+def _is_outside(page: Page, name: str) -> bool:
+    """Whether the page called `name` is in another folder."""
+    return name.rpartition("/")[0] != page.name.rpartition("/")[0]
+
+
 ADVICE = (
     house.its_short_title_fits,
     code_comes_soon,
     lessons_are_short,
     headings_say_something,
 )
+LESSON_ADVICE = (a_lesson_takes_half_an_hour, a_lesson_stands_alone)
 BOOK_ADVICE = (headings_are_unique, first_uses_lead_to_the_words)

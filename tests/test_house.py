@@ -40,10 +40,9 @@ def files() -> list[str]:
 
 
 def rules_for(page):
-    """Return the rules for a page: everybody's, a teacher's, and the shelf's."""
-    teaches = page_rules.RULES if page.kind else ()
+    """Return the rules for a page: everybody's, its kind's, and the shelf's."""
     errors = shelf.RULES if page.name.startswith("errors/") else ()
-    return (*house.PAGE_RULES, *teaches, *errors)
+    return (*house.PAGE_RULES, *page_rules.rules_of(page), *errors)
 
 
 @pytest.mark.parametrize("name", BOOK.page_names)
@@ -134,6 +133,18 @@ def program(small):
     return small
 
 
+@pytest.fixture
+def course(tmp_path):
+    """A book of one lesson, as `nox -s new` writes it."""
+    (tmp_path / "docs").mkdir()
+    index = "---\nbook:\n  short: A book\n---\n\n# A book\n\n"
+    index += "```{toctree}\nlearn/mapped\n```\n"
+    (tmp_path / "docs/index.md").write_text(index)
+    for path in scaffold.create(tmp_path, "learn/mapped", "lesson"):
+        written(tmp_path, (tmp_path / path).read_text(encoding="utf-8"), path)
+    return Book(tmp_path)
+
+
 def change(book, path, old, new):
     """Replace `old` by `new` in a file of `book`, where it must occur."""
     text = (book.root / path).read_text(encoding="utf-8")
@@ -149,6 +160,16 @@ def test_what_the_templates_give_keeps_every_rule(small):
         found += [s for rule in rules_for(page) for s in rule(page)]
     for name in small.program_names:
         program = small.program(name)
+        found += [s for rule in PROGRAM_RULES for s in rule(program)]
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_what_the_template_of_a_lesson_gives_keeps_every_rule(course):
+    page = course.page("learn/mapped")
+    found = [s for rule in BOOK_RULES for s in rule(course)]
+    found += [s for rule in rules_for(page) for s in rule(page)]
+    for name in course.program_names:
+        program = course.program(name)
         found += [s for rule in PROGRAM_RULES for s in rule(program)]
     assert not found, "\n" + "\n".join(found)
 
@@ -202,7 +223,11 @@ BAD = {
     house.page_is_written: [(TABLE, "TODO", "a TODO is left")],
     page_rules.it_begins_with_the_answer: [
         (LEAD, ":::{admonition} In one breath\n:::\n\n" + LEAD, "does not begin with"),
+    ],
+    page_rules.its_first_code_is_in_view: [
         ("```{code-cell}", "```{code-cell}\n:tags: [hide-input]", "is folded away"),
+    ],
+    page_rules.it_has_one_title: [
         (TASK, "# Another one", "the page has 2 titles, not one"),
     ],
     page_rules.it_says_where_eight_devices_are: [
@@ -290,7 +315,9 @@ def cases(table):
 
 
 def test_every_rule_for_a_page_or_a_program_is_broken_below():
-    assert set(BAD) == {*PAGE_RULES, *page_rules.RULES, *page_rules.ADVICE}
+    teaches = {*page_rules.RULES, *page_rules.REFERENCE_RULES, *page_rules.ADVICE}
+    assert set(BAD) == {*PAGE_RULES, *teaches}
+    assert set(BAD_LESSONS) == {*page_rules.LESSON_RULES, *page_rules.LESSON_ADVICE}
     assert set(BAD_PROGRAMS) == set(PROGRAM_RULES)
 
 
@@ -307,6 +334,76 @@ def test_a_rule_objects_to_a_page(small, rule, old, new, says):
     path, line, _ = complaint(small, rule, old, new, says).split(":", 2)
     assert path == PAGE
     assert 1 <= int(line) <= len(Path(small.root / PAGE).read_text().splitlines())
+
+
+TAUGHT = "docs/learn/mapped.md"
+LINK = "the [page](../start/your_hardware.md)"
+CHECKS = "from examples.exercises.mapped import check"
+BAD_LESSONS = {
+    page_rules.a_lesson_needs_no_book: [
+        ("import jax\n", "import pandas\n", "imports from pandas"),
+        ("import jax\n", "from examples.spine import center\n", "from examples.spine"),
+        ("import jax\n", "from examples.tools.timing import x\n", "examples.tools"),
+        (CHECKS, CHECKS.replace("check", "solution"), "from examples.exercises.mapped"),
+    ],
+    page_rules.it_lists_its_program: [
+        ("learn/mapped.py\n", "learn/mapped.py\n:pyobject: main\n", "no whole program"),
+        ("examples/learn/", "examples/train/", "no whole program"),
+    ],
+    page_rules.it_lets_the_reader_guess: [
+        ("{admonition} Guess", "{admonition} Think", "called 'Guess': 1; 2 at least"),
+    ],
+    page_rules.it_says_where_to_look_it_up: [
+        ("{admonition} Look it up", "{admonition} More", "no box 'Look it up'"),
+    ],
+    page_rules.it_has_an_exercise: [(CHECKS, "check = abs", "no cell has `from exam")],
+    page_rules.a_lesson_takes_half_an_hour: [
+        ("## In other words", "## In other words", "words; 900 to 1,600 are usual"),
+        ("## In other words", "word " * 1601, "words; 900 to 1,600 are usual"),
+    ],
+    page_rules.a_lesson_stands_alone: [
+        ("## In other words", f"{LINK} {LINK} {LINK}\n{LINK}", "4 links lead out"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("rule", "old", "new", "says"), cases(BAD_LESSONS))
+def test_a_rule_objects_to_a_lesson(course, rule, old, new, says):
+    page = change(course, TAUGHT, old, new).page("learn/mapped")
+    [found] = rule(page)
+    assert says in found
+    path, line, _ = found.split(":", 2)
+    assert path == TAUGHT
+    assert 1 <= int(line) <= len(page.text.splitlines())
+
+
+def test_links_within_the_course_and_in_its_last_box_are_welcome(course):
+    near = "[a](which_axis.md) [b](../learn/index.md) [c](https://a.b/c.md) [d](#e)"
+    change(course, TAUGHT, "## In other words", f"{near} {LINK} {LINK} {LINK}")
+    book = change(course, TAUGHT, "- Here: the pages", f"- {LINK}\n- {LINK}\n- more")
+    assert page_rules.a_lesson_stands_alone(book.page("learn/mapped")) == []
+
+
+def test_a_lesson_of_a_usual_length_gets_no_advice(course):
+    book = change(course, TAUGHT, "## In other words", "word " * 900)
+    assert page_rules.a_lesson_takes_half_an_hour(book.page("learn/mapped")) == []
+    folded = "def below(x, highest):"
+    change(course, TAUGHT, folded, "y = 1\n" * 40 + folded)
+    told = [s for s in advice.of_page(course.page("learn/mapped")) if "lines of" in s]
+    assert told == []
+
+
+def test_lessons_are_not_asked_for_a_card_or_an_answer_in_front(course):
+    box = ":::{admonition} Before you begin\n:::\n\nHere: the problem first"
+    page = change(course, TAUGHT, "Here: the problem first", box).page("learn/mapped")
+    assert [s for rule in rules_for(page) for s in rule(page)] == []
+
+
+def test_lessons_are_advised_and_may_have_the_same_headings(course):
+    assert any("900 to 1,600" in one for one in advice.of_book(course))
+    text = (course.root / TAUGHT).read_text(encoding="utf-8")
+    (course.root / "docs/learn/again.md").write_text(text, encoding="utf-8")
+    assert page_rules.headings_are_unique(Book(course.root)) == []
 
 
 @pytest.mark.parametrize(

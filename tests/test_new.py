@@ -19,6 +19,8 @@ PAGE = "docs/shard_map/varying.md"
 LOOK_UP = "docs/vmap/options.md"
 ERROR = "docs/errors/rank.md"
 EXERCISE = "examples/exercises/varying.py"
+LESSON = "docs/learn/mapped.md"
+TAUGHT = {LESSON, "examples/exercises/mapped.py", "examples/learn/mapped.py"}
 INDEX = """# A book
 
 ```{toctree}
@@ -44,6 +46,7 @@ def fresh(empty):
     create(empty, "shard_map/varying")
     create(empty, "vmap/options", "look-up")
     create(empty, "errors/rank")
+    create(empty, "learn/mapped", "lesson")
     return empty
 
 
@@ -67,6 +70,7 @@ def files(folder):
         (["shard_map/varying"], {PAGE, EXERCISE}),
         (["vmap/options", "look-up"], {LOOK_UP}),
         (["errors/rank"], {ERROR}),
+        (["learn/mapped", "lesson"], TAUGHT),
     ],
 )
 def test_what_a_page_needs_is_written(empty, arguments, wanted):
@@ -78,6 +82,7 @@ def test_what_a_page_needs_is_written(empty, arguments, wanted):
         assert f"wrote {path}" in done.stdout
         assert "TODO" in files(empty)[path]
         assert "NAME" not in files(empty)[path].replace(".", " ").split()
+        assert "FOLDER" not in files(empty)[path]
 
 
 def test_the_line_for_the_toctree_is_said_with_its_place(empty):
@@ -112,17 +117,21 @@ def test_the_new_pages_can_be_read(fresh):
     assert [listing.path for listing in page.listings] == [fresh / EXERCISE]
     assert read(fresh / LOOK_UP, "vmap/options").kind == "look-up"
     assert read(fresh / ERROR, "errors/rank").error.called == ("jax.vmap",)
+    lesson = read(fresh / LESSON, "learn/mapped")
+    assert (lesson.kernel, lesson.kind) == ("mesh-of-eight", "lesson")
+    listed = {one.path.relative_to(fresh).as_posix() for one in lesson.listings}
+    assert {LESSON, *listed} == TAUGHT
 
 
 def test_every_snippet_of_the_new_pages_runs_alone(fresh):
     problems, found = [], {}
-    for path in PAGE, LOOK_UP, ERROR:
+    for path in PAGE, LOOK_UP, ERROR, LESSON:
         name = path.removeprefix("docs/").removesuffix(".md")
         page = read(fresh / path, name)
         cut = programs(page, Slicer((fresh, fresh / "docs")), problems.append)
         found |= {f"{name}/{which}": text for which, text in cut.items()}
     assert problems == []
-    assert len(found) == 12
+    assert len(found) == 20
     with Launcher(load(REAL / "docs" / "targets.toml")["cpu"]) as launcher:
         for name, program in found.items():
             code, said = launcher.run(program)
@@ -152,12 +161,13 @@ def test_the_new_pages_build(book):
     create(book.root, "shard_map/varying")
     create(book.root, "vmap/options", "look-up")
     create(book.root, "errors/rank")
+    create(book.root, "learn/mapped", "lesson")
     known = "shard", "sharded", "varying", "collective"
     entries = "\n\n".join(f"{word}\n  What it means." for word in known)
     words = f"# Words\n\n```{{glossary}}\n{entries}\n```\n"
     book.write("docs/words.md", words)
     book.write("docs/start/your_hardware.md", "# Hardware\n\nEight devices.\n")
-    names = "shard_map/varying", "vmap/options", "errors/rank", "words"
+    names = "shard_map/varying", "vmap/options", "errors/rank", "learn/mapped", "words"
     book.index(*names, "start/your_hardware")
     (book.docs / "book").symlink_to(REAL / "docs" / "book")  # for book.draw
     built = book.build()
@@ -219,4 +229,5 @@ def test_outside_of_a_book_nothing_is_written(tmp_path):
 
 def test_the_templates_are_where_the_scaffold_looks():
     names = {path.name for path in scaffold.TEMPLATE.iterdir() if path.is_file()}
-    assert names == {"concept.md", "look-up.md", "error.md", "exercise.py"}
+    texts = {"concept.md", "look-up.md", "error.md", "lesson.md"}
+    assert names == texts | {"exercise.py", "program.py"}

@@ -190,7 +190,7 @@ def test_a_page_without_a_check_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "reason"),
     [
-        ("kind: concept", "kind: essay", 5, "'essay'; there are concept and look-up"),
+        ("kind: concept", "kind: essay", 5, "'essay'; there are concept, look-up"),
         ("at: why-x-is-8", "at: nowhere", 9, "answers at 'nowhere'"),
         ("    at: then\n", "", 10, "a `question` and `at`"),
         ("question: And", "query: And", 10, "a `question` and `at`"),
@@ -214,6 +214,34 @@ def test_what_a_page_says_of_itself_is_checked(tmp_path, old, new, line, reason)
     assert caught.value.line == line
 
 
+TAUGHT = WHOLE.replace("kind: concept", "kind: lesson")
+
+
+def test_a_lesson_names_those_that_it_needs(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text(TAUGHT.replace("kind: lesson", "kind: lesson\n  needs: [one, two]"))
+    page = read(path, "learn/page")
+    assert page.kind == "lesson"
+    assert page.needs == ((6, "learn/one"), (6, "learn/two"))
+    assert read(path, "page").needs == ((6, "one"), (6, "two"))
+
+
+@pytest.mark.parametrize(
+    ("text", "needs", "reason"),
+    [
+        (TAUGHT, "one", "its `needs` is a list of pages beside it"),
+        (TAUGHT, "[1]", "its `needs` is a list of pages beside it"),
+        (TAUGHT, "{one: two}", "its `needs` is a list of pages beside it"),
+        (WHOLE, "[one]", "has `needs`, which only a page of kind lesson has"),
+    ],
+)
+def test_what_a_page_needs_is_checked(tmp_path, text, needs, reason):
+    text = text.replace("book:\n", f"book:\n  needs: {needs}\n")
+    with pytest.raises(Problem, match=reason) as caught:
+        put(tmp_path, text)
+    assert text.splitlines()[caught.value.line - 1].startswith("  needs:")
+
+
 LIST = "- ```{code-cell}\n  1\n  ```\n"
 NOTE = "[^1]: A note.\n\n    ```{code-cell}\n    1\n    ```\n"
 RST = "```{eval-rst}\n.. note::\n\n.. code-cell::\n\n   1\n```\n"
@@ -234,7 +262,7 @@ INSTEAD = "would not run"
         ("budget: 30", "budget: .inf", 6, "a positive number"),
         ("budget: 30", "budget: .nan", 6, "a positive number"),
         ("budget: 30", "budget: true", 6, "a positive number"),
-        ("  kind: concept\n", "", 4, "is of kind None; there are concept and look-up"),
+        ("  kind: concept\n", "", 4, "is of kind None; there are concept, look-up"),
         ("book:\n  kind: concept\n  budget: 30\n", "", 1, "is of kind None"),
         ("budget: 30", "lonely: true", 4, "takes `budget`, `kind`"),
         (GOOD, "---\ntitle: x\n\n# No end\n", 1, "has no end"),

@@ -94,6 +94,102 @@ def test_other_pages_follow_when_a_short_title_or_a_length_changes(made, tmp_pat
     assert "10\N{NO-BREAK SPACE}min" in copy.text("maps/index")
 
 
+COURSE = """# A course
+
+Read it in order.
+
+```{{chapter}}
+```
+
+```{{toctree}}
+:hidden:
+
+{}
+```
+"""
+LESSON = """---
+book:
+  short: {name}
+  kind: lesson{needs}
+---
+
+# The title of {name}
+
+{text}
+"""
+
+
+def teach(book, *names, needs):
+    """Write a course of lessons, with what some of them need."""
+    book.write("docs/course/index.md", COURSE.format("\n".join(names)))
+    for name in names:
+        text = f"\n  needs: {needs[name]}" if name in needs else ""
+        lesson = LESSON.format(name=name, needs=text, text="word " * 400)
+        book.write(f"docs/course/{name}.md", lesson)
+
+
+def above(book, name):
+    """What stands above the title of a page, in one line."""
+    line = book.text(name).split('<p class="place">')[1].split("</p>")[0]
+    return " ".join(line.split())
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A course of four lessons, in the real theme."""
+    book = Book(tmp_path_factory.mktemp("course"), conf="")
+    needs = {"b": "[a]", "c": "[b, a]", "d": "[a, b, c]"}
+    teach(book, "a", "b", "c", "d", needs=needs)
+    book.index("course/index")
+    built = book.build()
+    assert built.code == 0, built.said
+    return book
+
+
+def test_above_a_lesson_stand_its_number_minutes_and_what_it_needs(course):
+    first = '<a href="index.html">Lesson {} of 4</a> · 2 min'
+    assert above(course, "course/a") == first.format(1)
+    link = '<a href="{0}.html" title="The title of {0}">{1}</a>'
+    a, b, c = (link.format(name, n) for n, name in enumerate("abc", 1))
+    assert above(course, "course/b") == f"{first.format(2)} · needs: lesson {a}"
+    assert above(course, "course/c").endswith(f" · needs: lessons {b} and {a}")
+    assert above(course, "course/d").endswith(f" · needs: lessons {a}, {b} and {c}")
+    assert above(course, "course/index") == "A chapter of 4 pages"
+
+
+def test_lessons_are_numbered_anew_when_one_is_put_between(course, tmp_path):
+    copy = course.copied(tmp_path)
+    teach(copy, "a", "z", "b", "c", "d", needs={"b": "[a]", "d": "[b]"})
+    built = copy.build()
+    assert built.code == 0, built.said
+    assert above(copy, "course/b").startswith('<a href="index.html">Lesson 3 of 5</a>')
+    assert above(copy, "course/d").endswith(' title="The title of b">3</a>')
+    assert "needs" not in above(copy, "course/c")
+
+
+@pytest.mark.parametrize(
+    ("needs", "says"),
+    [
+        ({"a": "[b]"}, "a: needs course/b, which is no lesson above it in its chapter"),
+        ({"b": "[b]"}, "b: needs course/b, which is no lesson above it"),
+        ({"b": "[nowhere]"}, "b: needs course/nowhere, which is no lesson above it"),
+        ({"b": "[index]"}, "b: needs course/index, which is no lesson above it"),
+        ({"b": "[plain]"}, "b: needs course/plain, which is no lesson above it"),
+    ],
+)
+def test_a_lesson_that_needs_what_is_not_above_it_fails(book, needs, says):
+    teach(book, "plain", "a", "b", needs=needs)
+    book.write("docs/course/plain.md", "# Plain\n\nNo lesson.\n")
+    book.index("course/index")
+    built = book.build()
+    assert built.code == 1
+    assert says in built.said
+    assert f"course/{says[0]}.md:5: WARNING" in built.said
+    teach(book, "plain", "a", "b", needs={"b": "[a]"})
+    book.write("docs/course/plain.md", "# Plain\n\nNo lesson.\n")
+    assert book.build().code == 0
+
+
 def test_a_list_of_pages_that_are_not_there_fails(book):
     book.write("docs/list.md", "# List\n\n```{chapter}\nmaps/third\n```\n")
     book.index("list")
@@ -124,6 +220,20 @@ def test_the_contents_are_chapters_in_the_order_of_reading(tmp_path):
         ("one/deep/index", ["one/deep/index", "one/deep/c"]),
     ]
     assert place.contents(pages, "not/there") == []
+
+
+def test_a_cell_that_is_folded_and_a_listing_take_no_time(tmp_path):
+    front = "---\nfile_format: mystnb\nkernelspec: {name: target}\n"
+    front += "book: {kind: lesson, budget: 9}\n---\n\n# Title\n\n"
+    code = "\n".join(["x = 1"] * 40)
+    (tmp_path / "long.py").write_text("x = 1\n" * 400)
+    folded = "```{code-cell}\n:tags: [hide-input]\n" + "y = 1\n" * 400 + "```\n"
+    check = "```{code-cell}\n:check:\nassert x\n```\n"
+    listing = "```{literalinclude} long.py\n```\n"
+    path = tmp_path / "page.md"
+    shown = f"{front}```{{code-cell}}\n{code}\n```\n\n"
+    path.write_text("\n".join((shown, folded, listing, check)))
+    assert place.minutes(read(path, "page")) == 2
 
 
 def test_code_takes_time_to_read_and_what_is_folded_takes_none(tmp_path):

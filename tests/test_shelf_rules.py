@@ -66,7 +66,7 @@ def small(tmp_path):
 
 def test_what_the_template_gives_keeps_every_rule(small):
     page = small.page("errors/rank")
-    rules = (*house.PAGE_RULES, *page_rules.RULES, *shelf.RULES)
+    rules = (*house.PAGE_RULES, *page_rules.rules_of(page), *shelf.RULES)
     assert [sentence for rule in rules for sentence in rule(page)] == []
     assert shelf.every_message_is_listed(small) == []
     assert shelf.it_is_about_a_message(small.page("errors/which")) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import PurePosixPath
 
 import yaml
 
@@ -11,7 +12,8 @@ from book import markdown
 from book.parts import Answer, Problem, Raised
 
 KERNELS = ("target", "mesh-of-eight")
-KINDS = ("concept", "look-up")
+KINDS = ("concept", "look-up", "lesson")
+_SAYS = {"budget", "kind", "needs", "short"}
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*").fullmatch
 
 
@@ -59,16 +61,17 @@ class Front:
             raise self._problem(why, 1)
         told = {"kind": self._kind(runs), "error": self._error()}
         told["short"] = self._short()
+        told["needs"] = self._needs()
         return told | (self._hardware() if runs else {})
 
     def _kind(self, needed: bool) -> str | None:
         book = self.found.get("book", {})
-        if not isinstance(book, dict) or not set(book) <= {"budget", "kind", "short"}:
-            why = "its `book:` takes `budget`, `kind` and `short`, and no more"
+        if not isinstance(book, dict) or not set(book) <= _SAYS:
+            why = "its `book:` takes `budget`, `kind`, `needs` and `short`, and no more"
             raise self._problem(why, self._line("book"))
         kind = book.get("kind")
         if (needed or "kind" in book) and kind not in KINDS:
-            why = f"is of kind {kind!r}; there are {' and '.join(KINDS)}"
+            why = f"is of kind {kind!r}; there are {', '.join(KINDS)}"
             raise self._problem(why, self._line("book", "kind"))
         return kind
 
@@ -79,6 +82,25 @@ class Front:
             why = f"its `short` is {short!r}, not a short title"
             raise self._problem(why, self._line("book", "short"))
         return short
+
+    def _needs(self) -> tuple[tuple[int, str], ...]:
+        """The lessons that a lesson builds on: the line and the name of each."""
+        book = self.found.get("book", {})
+        if "needs" not in book:
+            return ()
+        if book.get("kind") != "lesson":
+            why = "has `needs`, which only a page of kind lesson has"
+            raise self._problem(why, self._line("book", "needs"))
+        given = book["needs"]
+        names = given if isinstance(given, list) else [given]
+        if given is not names or not all(isinstance(n, str) and n for n in names):
+            why = "its `needs` is a list of pages beside it, like [from_a_loop]"
+            raise self._problem(why, self._line("book", "needs"))
+        folder = PurePosixPath(self.name).parent
+        return tuple(
+            (self._line("book", "needs", k), str(folder / name))
+            for k, name in enumerate(names)
+        )
 
     def _hardware(self) -> dict:
         """On what a page runs, and for how long."""

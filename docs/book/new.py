@@ -3,11 +3,12 @@
     python -m book.new shard_map/varying
     python -m book.new vmap/options look-up
     python -m book.new errors/inconsistent_sizes
+    python -m book.new learn/one_example lesson
 
-writes a page from `docs/book/template/`, a concept with its exercise, or in `errors/`
-the page of a message, and says where it goes in the table of contents.  What is to be
-written says TODO, and the tests object until the last of them is gone.  Nothing that
-exists is ever overwritten.
+writes a page from `docs/book/template/`: a concept with its exercise, in `errors/` the
+page of a message, or a lesson with its exercise and its program.  It says where the
+page goes in the table of contents.  What is to be written says TODO, and the tests
+object until the last of them is gone.  Nothing that exists is ever overwritten.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import sys
 from pathlib import Path
 
 TEMPLATE = Path(__file__).parent / "template"
-KINDS = ("concept", "look-up")
+KINDS = ("concept", "look-up", "lesson")
 TAKEN = frozenset({"book", "exercises"})  # folders that are not chapters
 _NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 _EXAMPLE = "shard_map/varying"
@@ -50,7 +51,7 @@ class Refusal(Exception):
 def files(name: str, kind: str = "concept") -> dict[str, str]:
     """The path of each new file -> its template; raises `Refusal` for a bad name."""
     if kind not in KINDS:
-        raise Refusal(f"{kind!r} is no kind of page; there are {' and '.join(KINDS)}.")
+        raise Refusal(f"{kind!r} is no kind of page; there are {', '.join(KINDS)}.")
     folder, slash, page = name.partition("/")
     if not slash:
         raise Refusal(f"{name!r} has no folder; a page is called like {_EXAMPLE}.")
@@ -64,8 +65,12 @@ def files(name: str, kind: str = "concept") -> dict[str, str]:
         raise Refusal(f"{folder!r} is no chapter; a page is called like {_EXAMPLE}.")
     if folder == "errors":
         return {f"docs/{name}.md": "error.md"}
-    exercise = {f"examples/exercises/{page}.py": "exercise.py"}
-    return {f"docs/{name}.md": f"{kind}.md"} | (exercise if kind == "concept" else {})
+    found = {f"docs/{name}.md": f"{kind}.md"}
+    if kind in ("concept", "lesson"):
+        found[f"examples/exercises/{page}.py"] = "exercise.py"
+    if kind == "lesson":
+        found[f"examples/{name}.py"] = "program.py"
+    return found
 
 
 def create(root: Path, name: str, kind: str = "concept") -> list[str]:
@@ -78,10 +83,10 @@ def create(root: Path, name: str, kind: str = "concept") -> list[str]:
         raise Refusal("there is no docs/index.md here; run it where noxfile.py is.")
     if there := [path for path in wanted if (root / path).exists()]:
         raise Refusal(f"there already: {', '.join(there)}; nothing was written.")
-    page = name.partition("/")[2]
+    folder, _, page = name.partition("/")
     for path, template in wanted.items():
         text = (TEMPLATE / template).read_text(encoding="utf-8")
-        text = text.replace("NAME", page)
+        text = text.replace("NAME", page).replace("FOLDER", folder)
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         with (root / path).open("x", encoding="utf-8") as file:
             file.write(text)

@@ -26,7 +26,7 @@ class Page:
 
     `kind` may be None where nothing runs, as on a list of words.  `prose` are the
     numbered lines of text, headings and directives' options apart; `toctree` the pages
-    it leads to.
+    it leads to; `needs` the lessons that it builds on, with the lines that say so.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Page:
     budget: float = 0.0
     kind: str | None = None
     short: str | None = None  # what the sidebar calls it
+    needs: tuple[tuple[int, str], ...] = ()
     answers: tuple[Answer, ...] = ()
     error: Raised | None = None
     cells: tuple[Cell, ...] = ()

@@ -2,18 +2,25 @@
 
 A chapter is a page with a table of contents.  The sidebar, and the links to the page
 before and after, say the short title that front matter gives (`short`); the title says
-it in full on the page itself, in other pages' links to it, and in the search.
+it in full on the page itself, in other pages' links to it, and in the search.  A lesson
+says its number among the lessons of its chapter, and those that it `needs`, which stand
+above it there.
 """
 
 from __future__ import annotations
+
+import posixpath
+import re
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from book.pages import Page
+from book.pages import Page, Problem
 
 WORDS, LINES = 200, 20  # that one reads in a minute: of prose, and of code
+LESSON, LOOK_UP = "lesson", "Look it up"
+_LINK = re.compile(r"\]\(([^()\s#]+\.md)(?:#[^()\s]*)?\)")
 
 
 class Chapter(SphinxDirective):
@@ -46,7 +53,8 @@ def listed(page: Page) -> str:
 def minutes(page: Page) -> int:
     """How long one reads a page, without what is folded away; at least one minute."""
     words = sum(len(text.split()) for _, text in page.prose)
-    shown = [cell.source for cell in page.cells if cell.visible]
+    cells = [cell for cell in page.cells if cell.visible]
+    shown = [cell.source for cell in cells if "hide-input" not in cell.tags]
     lines = sum(bool(line.strip()) for source in shown for line in source.splitlines())
     return max(1, round(words / WORDS + lines / LINES))
 
@@ -85,7 +93,56 @@ def told(pages: list[Page], root: str) -> dict[str, dict]:
         called = {"chapter": chapter.name, "called": chapter.short or chapter.title}
         for number, name in enumerate(inside, 1):
             found[name] |= called | {"number": number, "of": len(inside)}
+        lessons = [name for name in inside if known[name].kind == LESSON]
+        for number, name in enumerate(lessons, 1):
+            found[name] |= {"lesson": number, "lessons": len(lessons)}
+    for page in here:
+        needed = [name for _, name in page.needs if "lesson" in found.get(name, {})]
+        if needed:
+            found[page.name]["needs"] = [_lesson(known[n], found) for n in needed]
     return found
+
+
+def _lesson(page: Page, places: dict[str, dict]) -> dict:
+    """What a link to a lesson says of it."""
+    number = places[page.name]["lesson"]
+    return {"page": page.name, "number": number, "title": page.title}
+
+
+def looked_up(page: Page, text: str) -> list[str]:
+    """The pages of the book that links in a `text` of `page` lead to."""
+    folder = posixpath.dirname(page.name)
+    links = [link for link in _LINK.findall(text) if "://" not in link]
+    paths = (posixpath.normpath(posixpath.join("/", folder, link)) for link in links)
+    return [path.strip("/").removesuffix(".md") for path in paths]
+
+
+def misplaced(pages: list[Page]) -> list[Problem]:
+    """A problem for each lesson that a page needs and that is not above it."""
+    known = {page.name: page for page in pages}
+    found = []
+    for page in pages:
+        for line, name in page.needs:
+            above = any(_above(name, page.name, one.toctree) for one in pages)
+            other = known.get(name)
+            if not above or (other and other.kind != LESSON):
+                why = f"needs {name}, which is no lesson above it in its chapter"
+                found.append(Problem(page.name, why, line))
+    return found
+
+
+def _above(first: str, second: str, toctree: list[str]) -> bool:
+    """Whether a toctree has both pages, in this order."""
+    if first not in toctree or second not in toctree:
+        return False
+    return toctree.index(first) < toctree.index(second)
+
+
+def check(app: Sphinx, env, *_changes: object) -> list[str]:
+    """Lessons that need what comes later fail."""
+    for problem in misplaced(app.book.pages()):
+        app.book.fail(problem)
+    return []
 
 
 def again(app: Sphinx, env, *_changes: object) -> list[str]:

@@ -32,6 +32,7 @@ STEPS = [
     ("builder-inited", packed.restore),  # Sphinx reads its index again
     ("builder-inited", fold.replace),  # say in HTML what is folded
     ("env-get-outdated", prepare.run),  # read all pages; run what is not cached
+    ("env-get-outdated", place.check),  # a lesson needs those above it only
     ("env-get-outdated", prepare.cut),  # the program of every lesson and listing
     ("env-get-outdated", here.compile_here),  # what pages show of compilers
     ("env-get-outdated", prepare.outdated),  # Sphinx reads what shows another thing
