@@ -2,6 +2,7 @@
 
 Promise: colour is the data. A number has the hue of the device that held it in the
 first array, wherever it is later; a number that was nowhere in it is a sum, and bold.
+In a panel that is named as computed no number has a hue, whatever it is equal to.
 Hatching marks sums that lack terms. A 0 that nobody held is faint: nothing came.
 """
 
@@ -27,31 +28,36 @@ class Panel(NamedTuple):
     label: str
     blocks: list  # of arrays of floats, in two axes
     partial: bool  # whether its sums lack terms
+    computed: bool  # whether none of its numbers came from the first array
 
 
-def before_after(x, y, alt, labels=("before", "after"), partial=()):
+def before_after(x, y, alt, labels=("before", "after"), partial=(), computed=()):
     """Paint the block of `x` and the block of `y` on each device: what went where.
 
     Fill `x` with whole numbers, no two alike, none 0 and none a sum of others:
     1, 2, 3 for what moves, 1, 10, 100 for what is added. Raises as `steps`.
     """
-    return steps(zip(labels, (x, y), strict=True), alt, partial)
+    return steps(zip(labels, (x, y), strict=True), alt, partial, computed)
 
 
-def steps(items, alt, partial=()):
+def steps(items, alt, partial=(), computed=()):
     """Paint `(label, array)` panels: what each device holds after each step.
 
     partial: the labels of the panels whose sums lack terms.
+    computed: the labels of the panels whose numbers are all computed: none has a hue,
+    though an equal one may stand in the first array.
     Frames stand as the mesh of the first array; panels of a grid of devices stand side
     by side where they fit. 1-d blocks are columns; where one is longer than four, all
     lie on their side if the picture gets lower by it. Raises ValueError when `alt` is
     blank, there are fewer than two arrays, a block is empty, has three axes or too many
-    numbers, the devices differ, two pieces begin with the same number, or `partial`
-    names no panel; TypeError when an array is not concrete, or not of real numbers.
+    numbers, the devices differ, two pieces begin with the same number, `partial` or
+    `computed` names no panel, or `computed` the first; TypeError when an array is not
+    concrete, or not of real numbers.
     """
     alt, items = draw.described(alt), list(items)
-    partial = [partial] if isinstance(partial, str) else list(partial)
-    held = _all_held(items, partial)
+    names = [label for label, _ in items]
+    partial, computed = named("partial", partial, names), computed_of(computed, names)
+    held = all_held(items)
     places, columns = draw.places_of(items[0][1].sharding)
     devices, labels = zip(*places, strict=True)
     owners = _owners(items[0][1], devices, held[0])
@@ -60,22 +66,44 @@ def steps(items, alt, partial=()):
     pictures = []
     for lying, aligned in product(ways, (True, False)):
         panels = [
-            Panel(name, [_flat(blocks[d], lying) for d in devices], name in partial)
-            for (name, _), blocks in zip(items, held, strict=True)
+            Panel(
+                name,
+                [flat(blocks[d], lying) for d in devices],
+                name in partial,
+                name in computed,
+            )
+            for name, blocks in zip(names, held, strict=True)
         ]
         pictures.append(_picture(panels, labels, columns, owners, aligned))
     best = min(pictures, key=lambda picture: (max(picture[1], ROOM), picture[2]))
     return Figure(alt, *best)
 
 
-def _all_held(items, partial):
-    """Return the blocks of each array; raise where these cannot be steps of a move."""
+def named(keyword, labels, names):
+    """Return `labels`, one or several, as a list; raise unless all are `names`."""
+    labels = [labels] if isinstance(labels, str) else list(labels)
+    if odd := [label for label in labels if label not in names]:
+        raise ValueError(f"{keyword} has {odd}, but the panels are called {names}")
+    return labels
+
+
+def computed_of(labels, names):
+    """Return the labels of what was computed; raise where it is the first array."""
+    labels = named("computed", labels, names)
+    if names and names[0] in labels:
+        raise ValueError(f"{names[0]!r} is not computed: hues begin in the first array")
+    return labels
+
+
+def all_held(items, most=MOST):
+    """Return the block of each device for each of the (label, array) `items`.
+
+    Raises where these cannot be steps of a move, or a block has over `most` numbers.
+    """
     names = [label for label, _ in items]
     if len(items) < 2:
         raise ValueError("a move has two arrays or more; paint one array with shards")
-    if odd := [label for label in partial if label not in names]:
-        raise ValueError(f"partial has {odd}, but the panels are called {names}")
-    held = [_held(x) for _, x in items]
+    held = [_held(x, most) for _, x in items]
     for label, blocks in zip(names, held, strict=True):
         if set(blocks) != set(held[0]):
             where = f"the {len(held[0])} devices of {names[0]!r}; put both on one mesh"
@@ -83,7 +111,7 @@ def _all_held(items, partial):
     return held
 
 
-def _held(x):
+def _held(x, most):
     """Return the block of each device as floats, in as few axes as it needs."""
     real = jnp.bool_, jnp.integer, jnp.floating
     if not any(jnp.issubdtype(draw.concrete(x).dtype, kind) for kind in real):
@@ -92,23 +120,27 @@ def _held(x):
     shape = block if len(block) < 3 else tuple(n for n in block if n > 1)
     if len(shape) > 2 or 0 in shape:
         raise ValueError(f"a move shows blocks with one or two axes, not {block}")
-    if math.prod(shape) > MOST or max(shape, default=1) > LONGEST:
-        most = f"{MOST} numbers, {LONGEST} along an axis"
-        raise ValueError(f"a block {block} is too large to paint; the most is {most}")
+    if math.prod(shape) > most or max(shape, default=1) > LONGEST:
+        limit = f"{most} numbers, {LONGEST} along an axis"
+        raise ValueError(f"a block {block} is too large to paint; the most is {limit}")
     shards = x.addressable_shards
     return {s.device: np.asarray(s.data).astype(float).reshape(shape) for s in shards}
 
 
+def pieces(x, devices):
+    """Return which piece of `x` each of `devices` has: equal pieces are the same."""
+    indices = x.sharding.devices_indices_map(x.shape)
+    cuts = [zip(indices[device], x.shape, strict=True) for device in devices]
+    return [tuple(part.indices(length) for part, length in cut) for cut in cuts]
+
+
 def _owners(x, devices, held):
     """Return where in `devices` each number of `x` is held first."""
-    owners, pieces = {}, {}
-    indices = x.sharding.devices_indices_map(x.shape)
-    for place, device in enumerate(devices):
-        index = zip(indices[device], x.shape, strict=True)
-        piece = [cut.indices(length) for cut, length in index]
-        for number in held[device].ravel().tolist():
+    owners, begins = {}, {}
+    for place, piece in enumerate(pieces(x, devices)):
+        for number in held[devices[place]].ravel().tolist():
             owners.setdefault(number, place)
-            if pieces.setdefault(number, piece) != piece:
+            if begins.setdefault(number, piece) != piece:
                 raise ValueError(
                     f"{number:g} begins in two pieces of the first array, so it can"
                     " have no hue of its own; fill it with distinct whole numbers"
@@ -116,7 +148,7 @@ def _owners(x, devices, held):
     return owners
 
 
-def _flat(block, lying):
+def flat(block, lying):
     """Return a block in two axes: a 1-d block stands, unless it is `lying`."""
     if block.ndim == 2:
         return block
@@ -129,7 +161,7 @@ def _picture(panels, labels, columns, owners, aligned):
     aligned: whether the frames of all panels are equally wide.
     """
     blocks = [block for panel in panels for block in panel.blocks]
-    across = max(16, 6 * max(len(t) for b in blocks for t in draw.texts_of(b)) + 6)
+    across = width_of(blocks)
     least = 4.8 * max(len(words) for lines in labels for words in lines)
     wide = [max(least, across * p.blocks[0].shape[1]) + 2 * PAD for p in panels]
     body, right, bottom = "", 0, -2 * GAP
@@ -139,7 +171,8 @@ def _picture(panels, labels, columns, owners, aligned):
         for panel, frame, along, left, end in line:
             frames = ""
             for k, (block, words) in enumerate(zip(panel.blocks, labels, strict=True)):
-                inside = _tokens(block, across, owners, panel.partial)
+                known = {} if panel.computed else owners
+                inside = tokens(block, across, known, panel.partial, panel.computed)
                 x = (frame - across * block.shape[1]) / 2
                 y = size - PAD - DOWN * (rows + len(block)) / 2
                 inside = draw.outline(words, frame, size) + draw.group(
@@ -168,13 +201,24 @@ def _lines(panels, wide, columns):
     return lines
 
 
-def _tokens(block, across, owners, partial):
-    """Return the SVG of one block: a token for each number, its colour and hatching."""
+def width_of(blocks):
+    """Return the width of a token in which each number of `blocks` has room."""
+    return max(16, 6 * max(len(t) for b in blocks for t in draw.texts_of(b)) + 6)
+
+
+def tokens(block, across, owners, partial=False, computed=False):
+    """Return the SVG of one block: a token for each number, its colour and hatching.
+
+    owners: where each number that came from the first array was held there.
+    computed: whether a 0 is a result; else it says that nothing came.
+    """
     body, numbers = "", ""
     texts = iter(draw.texts_of(block))
     for (row, column), number in np.ndenumerate(block):
         x, y = across * column, DOWN * row
-        kind = "held" if number in owners else "sum" if number else "nothing"
+        kind = (
+            "held" if number in owners else "sum" if number or computed else "nothing"
+        )
         hue = draw.fill(owners[number]) if kind == "held" else "none"
         faint = 'stroke-dasharray="1 2" stroke-opacity=".3"'
         line = faint if kind == "nothing" else 'stroke-opacity=".5"'
