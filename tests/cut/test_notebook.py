@@ -125,6 +125,24 @@ def test_the_first_cell_says_on_which_jax_it_was_verified(taken):
         exec(compile(first.replace("jax.config", "# "), "first", "exec"), {})
 
 
+SETS = """import jax
+
+jax.config.update("jax_num_cpu_devices", 8)  # a CPU acts as eight devices"""
+
+
+def test_a_page_that_sets_its_devices_in_view_has_no_other_lines(taken):
+    cells, script, _ = taken(SETS, "jax.devices()", kernel="mesh-of-eight")
+    assert code(cells)["cell1"] == SETS
+    assert "jax.config" not in code(cells)["verified-on"]
+    assert script.count("jax.config.update") == 1
+    assert script.index(SETS) < script.index("print(jax.devices())")
+
+
+def test_devices_that_a_later_lesson_sets_are_set_in_the_first_cell(taken):
+    cells, *_ = taken("import jax\n\nlen(jax.devices())", SETS, kernel="mesh-of-eight")
+    assert "jax_platforms" in code(cells)["verified-on"]
+
+
 def test_a_page_that_needs_no_devices_asks_for_none(taken):
     cells, *_ = taken("x = 1")
     assert "jax_num_cpu_devices" not in code(cells)["verified-on"]

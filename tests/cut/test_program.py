@@ -199,6 +199,44 @@ def test_a_cell_that_asks_for_devices_itself_has_the_last_word(alone):
     assert alone(page, devices=True)[1] == "4\n"
 
 
+LINE = 'jax.config.update("jax_num_cpu_devices", 8)  # a CPU acts as eight devices'
+IN_VIEW = f"""import jax
+import jax.numpy as jnp
+
+{LINE}
+mesh = jax.make_mesh((8,), ("rows",))
+no_x = 1
+---
+"""
+
+
+@pytest.mark.parametrize("cell", ["assert mesh.size == 8", "assert jax.devices()[7]"])
+def test_a_page_that_sets_its_devices_in_view_needs_no_other_lines(alone, cell):
+    program, _ = alone(IN_VIEW + cell, devices=True)
+    assert program.startswith(f"import jax\n\n{LINE}\n")
+    assert program.count("jax.config.update") == 1
+
+
+def test_the_lesson_that_sets_the_devices_is_copied_as_it_stands(alone):
+    first = IN_VIEW.partition("\nno_x")[0]
+    program, _ = alone(f"{first}\nmesh.size", devices=True)
+    assert LINE in program and program.count("jax.config.update") == 1
+
+
+def test_devices_are_set_before_the_code_that_a_lesson_takes_from_elsewhere(alone):
+    examples = {"has.py": "import jax\n\nHAS = len(jax.devices())\n"}
+    cell = "from examples.has import HAS\nassert HAS == 8 == len(jax.devices())"
+    program, _ = alone(IN_VIEW + cell, devices=True, examples=examples)
+    assert program.startswith(f"import jax\n\n{LINE}\n\nHAS = ")
+
+
+def test_a_lesson_above_the_one_that_sets_the_devices_simulates_them(cut):
+    page = "import jax\n---\nassert jax.devices()"
+    assert DEVICE_LINES in cut(page, devices=True)
+    spoken = 'import jax\ntold = "jax_num_cpu_devices"\n---\njax.devices(), told'
+    assert DEVICE_LINES in cut(spoken, devices=True)
+
+
 # ---- checks, fresh cells, and what hides names -----------------------------------
 
 

@@ -55,6 +55,20 @@ def start(page, folder, change):
     asyncio.run(started())
 
 
+def test_a_page_may_set_the_devices_that_its_kernel_has(book):
+    """Before and after JAX has started; a type in a comment has its kernel watched."""
+    line = 'jax.config.update("jax_num_cpu_devices", 8)  # a CPU acts as eight devices'
+    book.page(
+        "eight",
+        f"import jax\n{line}\nx = jax.numpy.ones(3)  # float32[3]",
+        f"{line}\nprint(len(jax.devices()), 'devices')",
+        kernel="mesh-of-eight",
+    )
+    built = book.build()
+    assert built.code == 0, built.said
+    assert "8 devices" in book.text("eight")
+
+
 def test_a_kernel_that_goes_on_talking_is_ready(tmp_path):
     """Jupyter's own wait lasts until a kernel has been silent for a while."""
     page = read(Book(tmp_path / "book").page("page", "pass"), "page")

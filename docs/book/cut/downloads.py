@@ -18,6 +18,7 @@ from book import imports
 from book.build import PageState
 from book.cut.notebook import Step, head, packages
 from book.cut.prose import Prose
+from book.cut.whole import sets_devices
 from book.pages import Cell, Page
 from book.run.cache import renew
 from book.sweep import beside_pages, unchanged
@@ -33,7 +34,7 @@ def cells(
     prose = Prose(page.name, page.path, site)
     code = [step for made in steps.values() for step in made]
     title = prose.markdown(page.headings[0].text) if page.headings else page.name
-    eight = page.kernel == "mesh-of-eight"
+    eight = page.kernel == "mesh-of-eight" and not in_view(page)
     first = head(title, jax, packages(code), eight)
     found: list[str | Step] = [Step("verified-on", first, first)]
     if prose.address:
@@ -44,6 +45,12 @@ def cells(
         elif text := prose.markdown(piece[1]):
             found.append(text)
     return found
+
+
+def in_view(page: Page) -> bool:
+    """Whether the first lesson of a page sets its devices; then nothing else does."""
+    lessons = [cell for cell in page.cells if cell.visible and not cell.fresh]
+    return any(sets_devices(cell.source) for cell in lessons[:1])
 
 
 def figures(cell: Cell) -> list[str]:

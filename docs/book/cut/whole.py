@@ -20,6 +20,12 @@ DEVICE_LINES = (
     'jax.config.update("jax_num_cpu_devices", 8)  # where you have eight, drop both'
 )
 _DEVICES = re.compile(r"mesh|device|pmap|shard", re.IGNORECASE)
+_SETS = re.compile(r"^jax\.config\.update\(\s*[\"']jax_num_cpu_devices", re.MULTILINE)
+
+
+def sets_devices(code: str) -> bool:
+    """Whether `code` itself says how many devices a CPU acts as."""
+    return bool(_SETS.search(code))
 
 
 class Whole:
@@ -42,8 +48,10 @@ class Whole:
             names = made(own[-1].node)
             body += f"\nprint({', '.join(names)})" * bool(names)
         imported = self._imported()
-        devices = DEVICE_LINES if self._needs_devices(source) else ""
-        if devices:
+        devices = _code(s for s in page if sets_devices(s.code))  # before all else
+        page = [s for s in page if not sets_devices(s.code)]
+        if not devices and self._needs_devices(source):
+            devices = DEVICE_LINES
             imported.append(Imported("jax", None, None))
         modules = _code(s for s in self.above if s.unit != PAGE)
         parts = [_code(title), layout.imports(imported), devices, modules, _code(page)]
@@ -55,7 +63,9 @@ class Whole:
         return layout.joined(blocks).rstrip("\n")
 
     def _needs_devices(self, source: str) -> bool:
-        """Whether its page has eight devices, and it speaks of them."""
+        """Whether its page has eight devices, and it speaks of them without them."""
+        if any(s.unit == PAGE and sets_devices(s.code) for s in self.own):
+            return False
         code = [source, *(s.code for s in self.above)]
         return self.lessons.devices and any(map(_DEVICES.search, code))
 
