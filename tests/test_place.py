@@ -113,18 +113,24 @@ book:
   kind: lesson{needs}
 ---
 
-# The title of {name}
+# The title of `{name}`
 
 {text}
+
+:::{{admonition}} Look it up
+:class: seealso
+{links}
+:::
 """
 
 
-def teach(book, *names, needs):
-    """Write a course of lessons, with what some of them need."""
+def teach(book, *names, needs, links=None):
+    """Write a course of lessons, with what some of them need and lead to."""
     book.write("docs/course/index.md", COURSE.format("\n".join(names)))
     for name in names:
         text = f"\n  needs: {needs[name]}" if name in needs else ""
-        lesson = LESSON.format(name=name, needs=text, text="word " * 400)
+        led = (links or {}).get(name, "Nothing.")
+        lesson = LESSON.format(name=name, needs=text, text="word " * 400, links=led)
         book.write(f"docs/course/{name}.md", lesson)
 
 
@@ -155,6 +161,62 @@ def test_above_a_lesson_stand_its_number_minutes_and_what_it_needs(course):
     assert above(course, "course/c").endswith(f" · needs: lessons {b} and {a}")
     assert above(course, "course/d").endswith(f" · needs: lessons {a}, {b} and {c}")
     assert above(course, "course/index") == "A chapter of 4 pages"
+
+
+LED = {
+    "b": "- [near](a.md), [the course](index.md)\n- [of *maps*](../maps/first.md#one)\n"
+    "- [first](../index.md), [away](https://a.b/maps/second.md)",
+    "c": "- [](/maps/index.md)\n- [of maps](../maps/first.md), [alone](/lone.md)",
+}
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """A course whose lessons lead to pages outside of it, in the real theme."""
+    book = Book(tmp_path_factory.mktemp("both"), conf="")
+    book.write("docs/maps/index.md", CHAPTER)
+    write(book, "maps/first", "one", "One")
+    write(book, "maps/second", "two", "Two")
+    write(book, "lone", "alone", "A page that stands alone")
+    teach(book, "c", "a", "b", needs={}, links=LED)
+    text = (book.docs / "course/a.md").read_text()
+    link = "A link elsewhere: [two](../maps/second.md)."
+    book.write("docs/course/a.md", text.replace(":::", f"{link}\n\n:::", 1))
+    book.index("maps/index", "course/index", "lone")
+    built = book.build()
+    assert built.code == 0, built.said
+    return book
+
+
+def new_here(lesson, number):
+    """The line that leads to a lesson from the folder of another chapter."""
+    title = f"The title of {lesson}"
+    link = f'<a href="../course/{lesson}.html" title="{title}">Lesson {number}</a>'
+    return f" · New here? {link}"
+
+
+def test_a_page_says_which_lesson_leads_to_it(both):
+    assert above(both, "maps/first").endswith(f"1 min{new_here('c', 1)}")
+    assert above(both, "maps/index") == f"A chapter of 2 pages{new_here('c', 1)}"
+    lone = new_here("c", 1).replace("../", "")
+    assert above(both, "lone") == f"1 min{lone}"
+
+
+def test_only_what_the_box_leads_to_says_so_and_never_the_course_itself(both):
+    for name in "maps/second", "course/a", "course/index":
+        assert "New here?" not in above(both, name)
+    assert 'class="place"' not in both.text("index")
+
+
+def test_other_pages_follow_when_a_lesson_leads_to_them_no_more(both, tmp_path):
+    copy = both.copied(tmp_path)
+    links = {"a": "- [two](/maps/second.md)", "b": LED["b"]}
+    teach(copy, "c", "a", "b", needs={}, links=links)
+    built = copy.build()
+    assert built.code == 0, built.said
+    assert above(copy, "maps/first").endswith(new_here("b", 3))
+    assert above(copy, "maps/second").endswith(new_here("a", 2))
+    assert "New here?" not in above(copy, "lone") + above(copy, "maps/index")
 
 
 def test_lessons_are_numbered_anew_when_one_is_put_between(course, tmp_path):

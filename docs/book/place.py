@@ -4,7 +4,8 @@ A chapter is a page with a table of contents.  The sidebar, and the links to the
 before and after, say the short title that front matter gives (`short`); the title says
 it in full on the page itself, in other pages' links to it, and in the search.  A lesson
 says its number among the lessons of its chapter, and those that it `needs`, which stand
-above it there.
+above it there.  A page that a lesson's box *Look it up* leads to says which lesson that
+is, for whoever is new to the subject.
 """
 
 from __future__ import annotations
@@ -100,13 +101,35 @@ def told(pages: list[Page], root: str) -> dict[str, dict]:
         needed = [name for _, name in page.needs if "lesson" in found.get(name, {})]
         if needed:
             found[page.name]["needs"] = [_lesson(known[n], found) for n in needed]
+    lessons = [page for page in here if "lesson" in found[page.name]]
+    for page in sorted(lessons, key=lambda page: found[page.name]["lesson"]):
+        for name in boxed(page):
+            if name in found and not _together(found[page.name], found[name], name):
+                found[name].setdefault("new", _lesson(page, found))
     return found
+
+
+def boxed(page: Page) -> list[str]:
+    """The pages that the box *Look it up* of a lesson leads to."""
+    boxes = [fence for fence in page.fences if fence.name == "admonition"]
+    lines = [line for box in boxes if box.argument == LOOK_UP for line in box.body]
+    return looked_up(page, "\n".join(lines))
+
+
+def _together(lesson: dict, place: dict, name: str) -> bool:
+    """Whether the page called `name`, which is at `place`, is of a lesson's chapter."""
+    return lesson["chapter"] in (name, place.get("chapter"))
 
 
 def _lesson(page: Page, places: dict[str, dict]) -> dict:
     """What a link to a lesson says of it."""
     number = places[page.name]["lesson"]
-    return {"page": page.name, "number": number, "title": page.title}
+    return {"page": page.name, "number": number, "title": plain(page.title)}
+
+
+def plain(title: str) -> str:
+    """A title without the marks of Markdown."""
+    return re.sub(r"[`*]|\\(?=\W)", "", title)
 
 
 def looked_up(page: Page, text: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from book import said
+from book import place, said
 from book.build import PageState
 from book.cut.prose import Prose, Says, silent
 from book.pages import Cell, Page
@@ -71,16 +71,12 @@ def index(pages: dict[str, Page], root: str, title: str) -> str:
         inside = [one for one in page.toctree if one in pages]
         if inside and level:
             lines.extend(["", f"## {page.short or page.title}", ""])
-        lines.append(f"- [{_plain(page.title)}]({name}{END})")
+        lines.append(f"- [{place.plain(page.title)}]({name}{END})")
         for one in inside:
             add(one, level + 1)
 
     add(root, 0)
     return "\n".join(lines) + "\n"
-
-
-def _plain(title: str) -> str:
-    return re.sub(r"[`*]|\\(?=\W)", "", title)
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:
