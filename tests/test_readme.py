@@ -170,7 +170,8 @@ def spine_painted():
         "A table of eight rows lies on eight devices, one row on each; below it the"
         " same table with the mean taken off every column, still one row on each."
     )
-    return strip(panels, alt, width=2 * WIDTH).standalone()
+    figure = strip(panels, alt, width=2 * WIDTH, computed="center(x)")
+    return figure.standalone()
 
 
 def test_the_picture_of_the_readme_is_the_one_that_is_painted_today(tmp_path):

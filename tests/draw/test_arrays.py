@@ -176,6 +176,24 @@ def test_a_strip_stacks_its_panels():
     assert {place(f)[1] for f in elements(parse(wide._repr_html_()), "device")} == {0}
 
 
+def test_a_computed_array_of_a_strip_has_no_hue_and_no_letter():
+    x = cut(ROWS, LINE, "rows")
+    svg = parse(
+        strip([("x", x), ("x + 1", x + 1)], ALT, computed="x + 1")._repr_html_()
+    )
+    first, second = (elements(panel, "device") for panel in elements(svg, "panel"))
+    assert len({hue(frame) for frame in first}) == 8
+    assert {e.get("fill") for f in second for e in elements(f, "piece")} == {"none"}
+    assert {e.get("fill") for f in second for e in elements(f, "value")} == {None}
+    assert not [e for frame in second for e in elements(frame, "letter")]
+    assert [numbers(f) for f in second] == [[n + 1 for n in numbers(f)] for f in first]
+    large = cut(np.ones((64, 64)), LINE, "rows")
+    svg = parse(strip([("x", large)], ALT, computed=["x"])._repr_html_())
+    assert {e.text for e in elements(svg, "letter")} == {"(8, 64)"}
+    with pytest.raises(ValueError, match=r"computed has \['y'\]"):
+        strip([("x", x)], ALT, computed="y")
+
+
 def test_the_panels_of_a_strip_have_one_scale():
     wide, tall = cut(np.ones((8, 16)), LINE, None, "rows"), cut(np.ones((16, 4)), LINE)
     svg = parse(strip([("a", wide), ("b", tall)], ALT)._repr_html_())

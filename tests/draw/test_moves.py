@@ -96,6 +96,21 @@ def test_a_sum_has_no_hue():
     assert value.get("fill") is None  # the colour of the page's text
 
 
+def test_a_computed_panel_has_no_hue_though_its_numbers_stand_in_the_first():
+    x = cut(np.arange(1.0, 9), LINE, "rows")
+    y = x - 4  # -3 to 4: the last four are numbers of the first four devices
+    plain, other = (panels(before_after(x, y, ALT, computed=c)) for c in ((), "after"))
+    assert [tokens(f) for f in plain[0]] == [tokens(f) for f in other[0]]
+    assert tokens(plain[1][4]) == held((1, 0))
+    assert [tokens(frame) for frame in other[1]] == [
+        [(number, "sum", "none")] for number in np.arange(-3.0, 5)
+    ]
+    assert {e.get("fill") for f in other[1] for e in elements(f, "value")} == {None}
+    first, middle, last = panels(steps([("a", x), ("b", y), ("c", x)], ALT, (), ["b"]))
+    assert {kind for f in middle for _, kind, _ in tokens(f)} == {"sum"}
+    assert [tokens(f) for f in last] == [tokens(f) for f in first]
+
+
 def test_where_nothing_came_the_zero_is_faint():
     x = cut(ONE, LINE, "rows")
     y = move(lambda b: lax.ppermute(b, "rows", RIGHT[:-1]), x)
@@ -310,6 +325,10 @@ def test_what_cannot_be_painted_says_so():
         steps([("x", x)], ALT)
     with pytest.raises(ValueError, match=r"'sum'.*'before', 'after'"):
         before_after(x, x, ALT, partial=["sum"])
+    with pytest.raises(ValueError, match=r"computed has \['sum'\].*'before', 'after'"):
+        before_after(x, x, ALT, computed="sum")
+    with pytest.raises(ValueError, match="'before' is not computed"):
+        before_after(x, x, ALT, computed=["before"])
     with pytest.raises(
         ValueError, match=r"\(9, 8\) is too large.* 64 numbers, 16 along"
     ):

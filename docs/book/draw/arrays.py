@@ -2,7 +2,8 @@
 
 Promise: nothing in a picture is drawn by hand. A frame is a device, the outline in it
 is the whole array, the fill is the piece that this device holds, and colour and letter
-name the data: same letter, same data. Frames stand as the mesh stands.
+name the data: same letter, same data. Frames stand as the mesh stands. The pieces of an
+array that is named as computed have neither: their numbers were in no array above.
 
     from book.draw.arrays import shards
     shards(x, alt="Eight devices, each with one row of x.")
@@ -15,7 +16,7 @@ import math
 from typing import NamedTuple
 
 from book.draw import svg as draw
-from book.draw.moves import before_after, steps
+from book.draw.moves import before_after, named, steps
 from book.draw.svg import (
     GAP,
     HEADING,
@@ -50,13 +51,15 @@ class Frame(NamedTuple):
 
     labels: list  # one for each mesh axis, such as "rows 3"
     piece: tuple  # ((first row, last row + 1), (first column, last column + 1))
-    number: int  # of the piece among all pieces: its hue and its letter
+    number: int | None  # of the piece among all pieces: its hue and its letter
     values: list | None  # one text for each element, row by row
 
     @property
     def foot(self):
         """The letter of the piece, and its shape where no values are painted."""
         (top, bottom), (left, right) = self.piece
+        if self.number is None:
+            return "" if self.values else f"({bottom - top}, {right - left})"
         letter = chr(ord("A") + self.number % 26) + "\N{PRIME}" * (self.number // 26)
         return letter + ("" if self.values else f" ({bottom - top}, {right - left})")
 
@@ -76,12 +79,15 @@ def svg(x, alt, title=None):
     return shards(x, alt, title).standalone()
 
 
-def strip(items, alt, width=WIDTH):
+def strip(items, alt, width=WIDTH, computed=()):
     """Paint `(label, array)` panels, one below the other and to the same scale.
 
-    The values are painted when all the arrays are small; raises as `shards` does.
+    computed: the labels of arrays that were computed from others: none of their pieces
+    has a hue. The values are painted when all the arrays are small; raises as `shards`
+    does, and ValueError when `computed` names no panel.
     """
-    alt = draw.described(alt)
+    alt, items = draw.described(alt), list(items)
+    computed = named("computed", computed, [label for label, _ in items])
     shapes = [_shape(x) for _, x in items]
     longest = max(map(max, shapes))
     small = longest <= LONGEST and max(map(math.prod, shapes)) <= MOST
@@ -90,7 +96,7 @@ def strip(items, alt, width=WIDTH):
     for label, x in items:
         bottom += 2 * GAP if body else 0
         heading, top = (draw.text(0, 11, label, HEADING), 20) if label else ("", 0)
-        frames, wide, tall = _panel(x, width, unit)
+        frames, wide, tall = _panel(x, width, unit, label in computed)
         body += draw.group(
             "panel", 0, bottom, heading + draw.group("mesh", 0, top, frames)
         )
@@ -98,13 +104,16 @@ def strip(items, alt, width=WIDTH):
     return Figure(alt, body, right, bottom)
 
 
-def _panel(x, width, unit):
+def _panel(x, width, unit, computed):
     """Return the SVG of one array on its mesh, and the width and height it takes.
 
     `unit` is the length of one element of a block; None paints the values.
+    computed: whether its pieces have no hue.
     """
     shape, places, columns = _shape(x), *draw.places_of(x.sharding)
     frames = _frames(x, places, painted=unit is None)
+    if computed:
+        frames = [frame._replace(number=None) for frame in frames]
     values = [len(value) for frame in frames for value in frame.values or []]
     if values:
         cell = max(16, 6 * max(values) + 6), 16
@@ -161,7 +170,9 @@ def _paint(frame, shape, cell, wide, tall):
     body += draw.rect("whole", x0, y0, *whole, 'fill="none" stroke-opacity=".4"')
     if frame.values:
         body += _lines(x0, y0, shape, cell)
-    look = f'rx="2" stroke-opacity=".4" fill="{draw.fill(frame.number)}"'
+    hued = frame.number is not None
+    hue = draw.fill(frame.number) if hued else "none"
+    look = f'rx="2" stroke-opacity="{".4" if hued else ".8"}" fill="{hue}"'
     place = x0 + across * left, y0 + down * top
     body += draw.rect(
         "piece", *place, across * (right - left), down * (bottom - top), look
@@ -169,8 +180,11 @@ def _paint(frame, shape, cell, wide, tall):
     for k, value in enumerate(frame.values or []):
         row, column = divmod(k, right - left)
         at = place[0] + across * (column + 0.5), place[1] + down * (row + 0.5) + 3.6
-        body += draw.text(*at, value, f'class="value" fill="{INK}"')
-    return body + draw.text(wide / 2, tall - 5, frame.foot, 'class="letter"')
+        ink = f'fill="{INK}"' if hued else 'font-weight="700"'
+        body += draw.text(*at, value, f'class="value" {ink}')
+    if frame.foot:
+        body += draw.text(wide / 2, tall - 5, frame.foot, 'class="letter"')
+    return body
 
 
 def _lines(x0, y0, shape, cell):
