@@ -23,7 +23,7 @@ from book import (
     wordings,
 )
 from book.compilers import here
-from book.cut import button, downloads
+from book.cut import button, downloads, percent
 
 STEPS = [
     ("config-inited", build.begin),  # one build at a time in a folder
@@ -42,6 +42,7 @@ STEPS = [
     ("env-get-outdated", shelf.again),  # or messages
     ("env-get-outdated", wordings.again),  # or what another JAX says
     ("doctree-read", button.name),  # code gets the name of its program
+    ("doctree-read", percent.offer),  # below a lesson's program, its files
     ("doctree-read", refer.refer),  # below an error, the page about it
     ("doctree-read", legend.show),  # below a lesson, how to read its types
     ("doctree-read", wordings.show),  # below a cell, what another JAX says
@@ -64,6 +65,7 @@ STEPS = [
     ("build-finished", build.miss),  # pages that another process could not write
     ("build-finished", button.write),  # the programs, beside the pages
     ("build-finished", downloads.write),  # a page's notebook and script
+    ("build-finished", percent.write),  # the programs of lessons, and as notebooks
     ("build-finished", twin.write),  # and its Markdown with outputs
     ("build-finished", record.write),  # record.json
     ("build-finished", wordings.tell),  # which outputs have other words than those kept
