@@ -76,10 +76,13 @@ def unused(program: str, own: str) -> list[str]:
     """Return what `program` imports, or defines for its `own` code, and never uses.
 
     A method of what is used may register a function, and a name of several that one
-    statement binds may be left over.
+    statement binds may be left over.  A cell that only imports is copied as it is.
     """
     tree, found = ast.parse(program), []
-    lesson = {ast.unparse(statement) for statement in ast.parse(own).body}
+    body = ast.parse(own).body
+    if all(isinstance(one, ast.Import | ast.ImportFrom) for one in body):
+        return []
+    lesson = {ast.unparse(statement) for statement in body}
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     used = {name.id for name in names if not isinstance(name.ctx, ast.Store)}
     for statement in tree.body:
@@ -121,6 +124,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 def test_a_name_that_a_copy_does_not_use_is_found(above, found):
     assert unused(f"{above}\nz = x", "z = x") == found
     assert unused("y = 3\nz = x", "y = 3\nz = x") == []
+    assert unused("import jax\nimport os", "import jax, os") == []
 
 
 def test_no_copy_has_a_name_that_nothing_uses():
