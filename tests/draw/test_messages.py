@@ -143,6 +143,30 @@ def test_arrows_are_broken_where_words_stand():
                     assert min(np.hypot(*(at - spot)) for spot in spots) > 3
 
 
+def test_the_words_of_two_arrows_that_cross_do_not_overlap():
+    x, both = line(*ONE), [(0, 1, "number 1"), (1, 0, "number 2")]
+    _, row = rows(messages([("x", x), ("y", x, both)], ALT))
+    places = [(float(e.get("x")), float(e.get("y"))) for e in elements(row, "said")]
+    (x0, y0), (x1, y1) = places
+    assert abs(x0 - x1) >= 45 or abs(y0 - y1) >= 12
+
+
+def test_two_rings_in_opposite_directions_share_no_line():
+    x, back = line(*ONE), [(b, a) for a, b in RING]
+    _, row = rows(messages([("x", x), ("", x, RING + back)], ALT))
+    upright = [
+        (p[0], *sorted((p[1], q[1])))
+        for arrow in elements(row, "send")
+        for part in path(arrow.find("path"))
+        for p, q in pairwise(part)
+        if p[0] == q[0]
+    ]
+    for k, (x0, top, bottom) in enumerate(upright):
+        for x1, other_top, other_bottom in upright[:k]:
+            assert x0 != x1 or bottom <= other_top or other_bottom <= top
+    assert sorted(sends(row)) == sorted(RING + back)
+
+
 def test_what_goes_around_the_end_runs_level_and_the_rest_straight():
     _, row, _ = rows(ring())
     *straight, around = elements(row, "send")

@@ -162,7 +162,8 @@ def _picture(rows, words):
     inside = across * max(row.blocks[0].shape[1] for row in rows) + 2 * PAD - 4
     longest = max(len(line) for lines in words for line in lines)
     said = max((len(s.words) for row in rows for s in row.sends), default=0)
-    wide = max(inside, 4.8 * longest + 4, SMALL * said - GAP)
+    spare = min(4.8 * longest + 10, (ROOM + GAP) / count - GAP)
+    wide = max(inside, 4.8 * longest + 4, SMALL * said - GAP, spare)
     apart = max(wide + GAP, min(APART, (ROOM + GAP) / count))
     right, bottom, body = (count - 1) * apart + wide, 0, ""
     for number, row in enumerate(rows):
@@ -211,7 +212,8 @@ def _height(sends, wraps):
     if not sends:
         return GAP
     spans = [abs(s.target - s.source) for s in sends if s not in wraps]
-    return SHORT + STEEP * max(spans, default=0) + LEVEL * len(wraps)
+    words = DOWN / 2 if any(send.words for send in sends) else 0
+    return SHORT + STEEP * max(spans, default=0) + LEVEL * len(wraps) + words
 
 
 def _arrows(sends, wraps, columns, wide, heights, boxes):
@@ -232,7 +234,9 @@ def _arrows(sends, wraps, columns, wide, heights, boxes):
     boxes, said, body = list(boxes), "", ""
     for send, path in zip(sends, paths, strict=True):
         if send.words:
-            x, y, across, tall = _room(path[-3:-1], SMALL * len(send.words) + 4, boxes)
+            crossed = any(s[:2] == (send.target, send.source) for s in sends)
+            long = SMALL * len(send.words) + 4
+            x, y, across, tall = _room(path[-3:-1], long, crossed, boxes)
             boxes.append((x, y, across, tall))
             middle = x + across / 2, y + tall / 2 + 3.6
             said += draw.text(*middle, send.words, 'class="said"')
@@ -257,11 +261,14 @@ def _ports(sends, wraps, columns, wide, side):
     return ports
 
 
-def _room(ends, across, boxes):
-    """Return a box for words on the line between `ends`, free of other `boxes`."""
+def _room(ends, across, crossed, boxes):
+    """Return a box for words on the line between `ends`, free of other `boxes`.
+
+    It is at the middle, where this is free and the line is not `crossed` there.
+    """
     (x0, y0), (x1, y1) = ends
     tried = []
-    for part in (0.5, 0.35, 0.65, 0.25, 0.75):
+    for part in (0.25, 0.75, 0.5) if crossed else (0.5, 0.35, 0.65, 0.25, 0.75):
         x, y = x0 + part * (x1 - x0), y0 + part * (y1 - y0)
         tried.append((x - across / 2, y - 6, across, 12))
         if not any(_meet(tried[-1], other) for other in boxes):
