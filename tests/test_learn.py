@@ -1,0 +1,60 @@
+"""The program of a lesson runs alone, and prints the same on any number of devices."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "examples" / "learn"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+EIGHT = 'jax.config.update("jax_num_cpu_devices", 8)'
+
+
+def printed(*command, folder, path="", **settings):
+    """Return the lines that Python prints, started with `command` and no settings."""
+    steering = ("JAX_", "XLA_", "PYTHON")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(steering)}
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env=env | {"PYTHONPATH": path} | settings,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_runs_alone_and_prints_what_its_page_shows(name, tmp_path):
+    lines = printed(str(FOLDER / f"{name}.py"), folder=tmp_path)
+    calls = f"from examples.learn import {name}; {name}.main()"  # as the page does
+    eight = {"JAX_NUM_CPU_DEVICES": "8"}
+    assert lines == printed("-c", calls, folder=tmp_path, path=str(ROOT), **eight)
+    assert len(lines) >= 2 and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_prints_the_same_on_one_device(name, tmp_path):
+    text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    if EIGHT not in text:
+        pytest.skip("it asks for no devices")
+    assert text.count(EIGHT) == 1
+    for_one = tmp_path / "for_one.py"
+    for_one.write_text(text.replace(EIGHT, EIGHT.replace("8", "1")), encoding="utf-8")
+    of_eight = printed(str(FOLDER / f"{name}.py"), folder=tmp_path)
+    assert printed(str(for_one), folder=tmp_path) == of_eight
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_page_calls_it_below_the_listing(name):
+    text = (ROOT / "docs" / "learn" / f"{name}.md").read_text(encoding="utf-8")
+    below = text.partition(f"examples/learn/{name}.py\n```\n")[2].partition("\n## ")[0]
+    first = re.search(r"^```\{code-cell\}\n(.*?)^```", below, re.DOTALL | re.MULTILINE)
+    assert first, "no cell stands between its listing and the next heading"
+    assert first[1].startswith(":tags: [remove-input]\n")
+    assert first[1].endswith(f"import {name}\n\n{name}.main()\n")
