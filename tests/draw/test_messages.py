@@ -301,6 +301,129 @@ def test_the_colours_are_those_of_the_page():
     assert ALT in repr(ring())
 
 
+def examples(*items, alt="Four examples of a batch.", **keywords):
+    """Return the rows of a figure whose columns are the examples of a batch."""
+    return rows(messages(items, alt, columns="example", **keywords))
+
+
+FOUR = np.array([[1.0, 5], [2, 6], [3, 7], [4, 8]])
+
+
+def test_examples_are_columns_and_the_first_axis_counts_them():
+    first, row = examples(("x", FOUR), ("2x", 2 * FOUR))
+    frames = elements(first, "device")
+    assert [labels(frame) for frame in frames] == [[f"example {k}"] for k in range(4)]
+    assert [labels(frame) for frame in elements(row, "device")] == [[]] * 4
+    assert [numbers(frame) for frame in frames] == FOUR.tolist()
+    assert [numbers(f) for f in elements(row, "device")] == (2 * FOUR).tolist()
+    lefts = [place(frame)[0] for frame in frames]
+    assert lefts == sorted(set(lefts)) and len({place(f)[1] for f in frames}) == 1
+
+
+def test_a_number_has_the_hue_of_the_example_that_it_began_in():
+    mean = np.full((4, 1), 4.5)
+    ring = [(k, (k + 1) % 4) for k in range(4)]
+    items = ("x", FOUR), ("hop", np.roll(FOUR, 1, 0), ring), ("mean", mean, "all")
+    first, hop, last = examples(*items)
+    assert hues(first) == [[(n, fill(k)) for n in FOUR[k]] for k in range(4)]
+    assert hues(hop) == [
+        [(n, fill((k - 1) % 4)) for n in FOUR[k - 1]] for k in range(4)
+    ]
+    assert hues(last) == [[(4.5, "none")]] * 4
+    assert [sends(row) for row in (first, hop)] == [[], ring]
+    assert sends(last) == [(a, b) for a in range(4) for b in range(4) if a != b]
+    _, row = examples(("x", FOUR), ("y", np.roll(FOUR, 1, 0)))
+    assert hues(row) == [[(n, "none") for n in FOUR[k - 1]] for k in range(4)]
+
+
+def test_examples_that_hold_equal_numbers_each_have_their_own_hue():
+    x = np.array([[1.0, 3], [2, 4], [3, 5], [4, 6]])
+    first, row = examples(("x", x), ("x again", x))
+    assert hues(first) == hues(row) == [[(n, fill(k)) for n in x[k]] for k in range(4)]
+    tiled = np.tile([1.0, 10, 100], (4, 1))
+    first, row = examples(("w", tiled), ("w again", tiled))
+    assert hues(row) == [[(n, fill(k)) for n in tiled[k]] for k in range(4)]
+    with pytest.raises(ValueError, match=r"3 on example 0 in 'y'.*0 and example 2"):
+        examples(("x", x), ("y", np.tile(x.ravel(), (4, 1)), "all"))
+
+
+def test_what_all_examples_share_has_no_hue_where_it_is_new_or_computed():
+    tiled = np.tile([1.0, 10, 100], (4, 1))
+    _, new, last = examples(("x", FOUR + 200), ("w", tiled), ("w again", tiled))
+    assert hues(new) == hues(last) == [[(n, "none") for n in (1, 10, 100)]] * 4
+    _, named = examples(("x", FOUR), ("w", tiled), computed="w")
+    assert hues(named) == [[(n, "none") for n in (1, 10, 100)]] * 4
+    assert kinds(named) == ["sum"] * 4
+
+
+@pytest.mark.parametrize(
+    ("shape", "across", "down"),
+    [
+        ((4,), 1, 1),
+        ((4, 4), 4, 1),
+        ((4, 16), 1, 16),
+        ((4, 2, 3), 3, 2),
+        ((4, 1, 5), 5, 1),
+    ],
+)
+def test_the_block_of_an_example_is_what_else_the_array_has(shape, across, down):
+    x = np.arange(float(np.prod(shape))).reshape(shape) % 10
+    first, _ = examples(("x", x), ("y", x))
+    for frame, block in zip(elements(first, "device"), x, strict=True):
+        rects = frame.findall(".//g/rect")
+        assert len({rect.get("x") for rect in rects}) == across
+        assert len({rect.get("y") for rect in rects}) == down
+        assert numbers(frame) == block.ravel().tolist()
+
+
+@pytest.mark.parametrize("kind", [bool, int, np.float32, jnp.bfloat16])
+def test_examples_may_be_arrays_of_numpy_or_of_one_device(kind):
+    values = FOUR.astype(kind)
+    host, one = (examples(("x", x), ("y", x)) for x in (values, jnp.asarray(values)))
+    for ours, theirs in zip(host, one, strict=True):
+        assert hues(ours) == hues(theirs)
+        assert [[n for n, _ in frame] for frame in hues(ours)] == values.tolist()
+
+
+def test_what_are_no_examples_says_so():
+    with pytest.raises(ValueError, match="'device' or 'example', not 'call'"):
+        messages([("x", FOUR), ("y", FOUR)], ALT, columns="call")
+    with pytest.raises(ValueError, match="'y' has 3 examples, but 'x' has 4"):
+        examples(("x", FOUR), ("y", FOUR[:3]))
+    with pytest.raises(ValueError, match="'y' has 5 examples, but 'x' has 4"):
+        examples(("x", FOUR), ("y", np.ones(5)))
+    with pytest.raises(ValueError, match=r"'x' has the shape \(17,\).* 1 to 16"):
+        examples(("x", np.ones(17)), ("y", np.ones(17)))
+    with pytest.raises(
+        ValueError, match=r"'y' has the shape \(\).*counts the examples"
+    ):
+        examples(("x", FOUR), ("y", np.float32(1)[...]))
+    with pytest.raises(ValueError, match=r"'y' has the shape \(0,\)"):
+        examples(("x", FOUR), ("y", np.ones(0)))
+    with pytest.raises(ValueError, match="'y' is on several devices"):
+        examples(("x", np.ones(8)), ("y", line(*ONE)))
+    with pytest.raises(ValueError, match="two arrays or more"):
+        examples(("x", FOUR))
+    with pytest.raises(ValueError, match=r"'y' has a send \(3, 4\).* 0 to 3"):
+        examples(("x", FOUR), ("y", FOUR, [(3, 4)]))
+    with pytest.raises(ValueError, match="before the first row, 'x'"):
+        examples(("x", FOUR, "all"), ("y", FOUR))
+    with pytest.raises(ValueError, match="needs alt"):
+        examples(("x", FOUR), ("y", FOUR), alt="")
+    with pytest.raises(ValueError, match="too large to paint; the most is 16"):
+        examples(("x", np.ones((4, 17))), ("y", FOUR))
+    with pytest.raises(ValueError, match="one or two axes"):
+        examples(("x", np.ones((4, 2, 2, 2))), ("y", FOUR))
+    with pytest.raises(ValueError, match="one or two axes"):
+        examples(("x", np.ones((4, 0))), ("y", FOUR))
+    with pytest.raises(TypeError, match="real numbers"):
+        examples(("x", FOUR * 1j), ("y", FOUR))
+    with pytest.raises(TypeError, match="concrete"):
+        examples(("x", FOUR.tolist()), ("y", FOUR))
+    with pytest.raises(TypeError, match="concrete"):
+        jax.jit(lambda x: examples(("x", x), ("y", x)))(FOUR)
+
+
 def test_what_cannot_be_painted_says_so():
     x = line(*ONE)
 

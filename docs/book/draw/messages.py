@@ -2,7 +2,8 @@
 
 Promise: an arrow is a send that was said, and a hue is the device that a number came
 from. A number keeps its hue only where it was on this device before the step, or on one
-that sends to it in the step; any other number was computed, and has no hue.
+that sends to it in the step; any other number was computed, and has no hue. The columns
+may also be the examples of a batch on one device, as vmap has them.
 
     from book.draw.messages import messages
     ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
@@ -14,6 +15,8 @@ from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+
 from book.draw import svg as draw
 from book.draw.moves import (
     DOWN,
@@ -22,12 +25,13 @@ from book.draw.moves import (
     computed_of,
     flat,
     pieces,
+    shape_of,
     tokens,
     width_of,
 )
 from book.draw.svg import GAP, HEADING, LINE, PAD, WIDTH, Figure
 
-MOST = 16  # numbers in the block of a device
+MOST = 16  # numbers in the block of a column, and examples side by side
 ROOM = 1.04 * WIDTH  # what a phone shows without scrolling
 APART = 84  # from column to column where there are few of them
 SHORT, STEEP, LEVEL = 33, 4, 9  # the height of arrows, more for a column, for a wrap
@@ -48,38 +52,41 @@ class Row(NamedTuple):
     """An array: its heading, and how it came to be from the array before it."""
 
     label: str
-    blocks: list  # of arrays of floats in two axes, one for each device
+    blocks: list  # of arrays of floats in two axes, one for each column
     sends: list
-    owners: list  # for each device, where each number that was moved comes from
+    owners: list  # for each column, where each number that was moved comes from
     computed: bool
 
 
-def messages(items, alt, computed=()):
+def messages(items, alt, computed=(), columns="device"):
     """Paint `(label, array, sends)` rows: what each device holds, and who sent it.
 
     sends: pairs of positions (from, to), in the order of the mesh, or triples with a
     short text for the middle of the arrow; or "all": each device sends to each other
     one. The first row has none, and a later row without them has no arrows.
     computed: the labels of the rows whose numbers are all computed: none has a hue.
+    columns: "device", or "example": then an array is from NumPy, or on one device, and
+    its first axis counts the columns; the block of a column is what else it has.
     1-d blocks lie where all of them fit, and stand elsewhere. Raises ValueError when
     `alt` is blank, there are fewer than two rows, a block is empty, has three axes or
-    over 16 numbers, the devices differ, a send is from or to a position that is not
-    there, or stands twice, `computed` names no later row, or a number can have come
-    from two devices; TypeError when an array is not concrete, or not of real numbers.
+    over 16 numbers, the columns differ, or are over 16 examples, a send is from or to a
+    position that is not there, or stands twice, `computed` names no later row, or a
+    number can have come from two columns; TypeError when an array is not concrete, or
+    not of real numbers.
     """
+    if columns not in ("device", "example"):
+        raise ValueError(f"columns are 'device' or 'example', not {columns!r}")
     alt, items = draw.described(alt), [_item(*item) for item in items]
     names = [label for label, *_ in items]
     computed = computed_of(computed, names)
-    held = all_held([(label, x) for label, x, _ in items], MOST)
-    places, _ = draw.places_of(items[0][1].sharding)
-    devices, words = zip(*places, strict=True)
+    read = _on_devices if columns == "device" else _of_examples
+    words, cuts, blocks = read([(label, x) for label, x, _ in items])
     if items[0][2]:
         raise ValueError(f"nothing is sent before the first row, {names[0]!r}")
-    blocks = [[row[device] for device in devices] for row in held]
-    sends = [_sends(said, len(devices), label) for label, _, said in items]
-    owners = [_first(pieces(items[0][1], devices), blocks[0])]
+    sends = [_sends(said, len(words), label) for label, _, said in items]
+    owners = [_first(cuts, blocks[0])]
     for k, label in list(enumerate(names))[1:]:
-        known = [{}] * len(devices)
+        known = [{}] * len(words)
         if label not in computed:
             known = _moved(label, blocks[k - 1 : k + 1], sends[k], owners[-1], words)
         owners.append(known)
@@ -94,6 +101,44 @@ def messages(items, alt, computed=()):
 def _item(label, x, sends=()):
     """Return a row as it was said, with or without its sends."""
     return label, x, sends
+
+
+def _on_devices(items):
+    """Return the labels of each device, its piece of the first array, and the blocks.
+
+    The blocks are those of each array, in the order of the mesh.
+    """
+    held, x = all_held(items, MOST), items[0][1]
+    devices, words = zip(*draw.places_of(x.sharding)[0], strict=True)
+    blocks = [[row[device] for device in devices] for row in held]
+    return words, pieces(x, devices), blocks
+
+
+def _of_examples(items):
+    """Return the same as `_on_devices` for examples: each is a piece of its own."""
+    if len(items) < 2:
+        raise ValueError("a picture of examples has two arrays or more")
+    blocks = [_examples(label, x) for label, x in items]
+    count = len(blocks[0])
+    for (label, _), row in zip(items, blocks, strict=True):
+        if len(row) != count:
+            raise ValueError(
+                f"{label!r} has {len(row)} examples, but {items[0][0]!r} has {count}"
+            )
+    return [[f"example {k}"] for k in range(count)], list(range(count)), blocks
+
+
+def _examples(label, x):
+    """Return what each example has in an array: its first axis counts them."""
+    if not isinstance(x, np.ndarray) and len(draw.concrete(x).sharding.device_set) > 1:
+        raise ValueError(f"{label!r} is on several devices; examples are on one")
+    if not x.ndim or not 1 <= len(x) <= MOST:
+        raise ValueError(
+            f"{label!r} has the shape {x.shape}, but its first axis counts the"
+            f" examples, 1 to {MOST} of them"
+        )
+    shape = shape_of(x.shape[1:], x.dtype, MOST) or (1,)
+    return list(np.asarray(x).astype(float).reshape(len(x), *shape))
 
 
 def _sends(said, count, label):

@@ -113,18 +113,24 @@ def all_held(items, most=MOST):
 
 def _held(x, most):
     """Return the block of each device as floats, in as few axes as it needs."""
+    block = draw.concrete(x).sharding.shard_shape(x.shape)
+    shape = shape_of(block, x.dtype, most)
+    shards = x.addressable_shards
+    return {s.device: np.asarray(s.data).astype(float).reshape(shape) for s in shards}
+
+
+def shape_of(block, dtype, most):
+    """Return the shape in which a block is painted; raise where it cannot be."""
     real = jnp.bool_, jnp.integer, jnp.floating
-    if not any(jnp.issubdtype(draw.concrete(x).dtype, kind) for kind in real):
-        raise TypeError(f"a move is painted from real numbers, not from {x.dtype}")
-    block = x.sharding.shard_shape(x.shape)
+    if not any(jnp.issubdtype(dtype, kind) for kind in real):
+        raise TypeError(f"a move is painted from real numbers, not from {dtype}")
     shape = block if len(block) < 3 else tuple(n for n in block if n > 1)
     if len(shape) > 2 or 0 in shape:
         raise ValueError(f"a move shows blocks with one or two axes, not {block}")
     if math.prod(shape) > most or max(shape, default=1) > LONGEST:
         limit = f"{most} numbers, {LONGEST} along an axis"
         raise ValueError(f"a block {block} is too large to paint; the most is {limit}")
-    shards = x.addressable_shards
-    return {s.device: np.asarray(s.data).astype(float).reshape(shape) for s in shards}
+    return shape
 
 
 def pieces(x, devices):
