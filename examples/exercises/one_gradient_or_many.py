@@ -1,7 +1,7 @@
 """Take the gradient of a mean loss in four portions of the batch.
 
-Given params, a dict of w1, (64, h), and w2, (h, 10), images, (n, 8, 8), and labels,
-(n,), where n is a multiple of 4, split the batch into four equal portions, take
+Given a function mean_loss(params, images, labels), params, a dict of w1, (64, h), and
+w2, (h, 10), images, (n, 8, 8), and labels, (n,), where n is a multiple of 4, split the batch into four equal portions, take
 `jax.grad` of the mean loss of each, and return the gradient of the mean loss of the
 whole batch: a dict of the form of params.
 """
@@ -13,18 +13,18 @@ import numpy as np
 COUNT, HIDDEN = 24, 17  # lengths that nothing else has
 
 
-def loss(params, image, label):
+def image_loss(params, image, label):
     """Return the loss of one image, (8, 8)."""
     logits = jax.nn.relu(image.reshape(64) @ params["w1"]) @ params["w2"]
     return -jax.nn.log_softmax(logits)[label]
 
 
-def mean_loss(params, images, labels):
+def batch_loss(params, images, labels):
     """Return the mean of the losses of a batch, (n, 8, 8) and (n,)."""
-    return jax.vmap(loss, in_axes=(None, 0, 0))(params, images, labels).mean()
+    return jax.vmap(image_loss, in_axes=(None, 0, 0))(params, images, labels).mean()
 
 
-def solution(params, images, labels):
+def solution(mean_loss, params, images, labels):
     """Add up the gradients of four portions, and divide by four."""
     size = len(images) // 4
     total = jax.tree.map(jnp.zeros_like, params)
@@ -35,11 +35,10 @@ def solution(params, images, labels):
     return jax.tree.map(lambda leaf: leaf / 4, total)
 
 
-def check(grad_in_portions, mean_loss=mean_loss):
+def check(grad_in_portions):
     """Raise AssertionError, with what to look at, unless `grad_in_portions` is right.
 
-    grad_in_portions(params, images, labels): as above; mean_loss: of what it is the
-    gradient, with the same arguments.
+    grad_in_portions(mean_loss, params, images, labels): as above.
     """
     asked = "a gradient has the form of params"
     assert callable(grad_in_portions), f"{asked}, and {grad_in_portions!r} is none"
@@ -50,8 +49,8 @@ def check(grad_in_portions, mean_loss=mean_loss):
     }
     batch = rng.normal(size=(COUNT, 8, 8)).astype(np.float32), np.arange(COUNT) % 10
     with jax.default_matmul_precision("highest"):
-        found = grad_in_portions(params, *batch)
-        right = jax.grad(mean_loss)(params, *batch)
+        found = grad_in_portions(batch_loss, params, *batch)
+        right = jax.grad(batch_loss)(params, *batch)
     shapes, yours = (jax.tree.map(np.shape, tree) for tree in (params, found))
     assert yours == shapes, f"{asked}, with the shapes {shapes}; yours has {yours}"
     for name, leaf in right.items():
@@ -78,13 +77,13 @@ def _program(function, *args):
         return ""
 
 
-def mistake_adds_up(params, images, labels):
+def mistake_adds_up(mean_loss, params, images, labels):
     """You added the four gradients and left it at that, so the steps are too long."""
-    grads = solution(params, images, labels)
+    grads = solution(mean_loss, params, images, labels)
     return jax.tree.map(lambda leaf: 4 * leaf, grads)
 
 
-def mistake_keeps_the_last(params, images, labels):
+def mistake_keeps_the_last(mean_loss, params, images, labels):
     """You overwrote the gradient in each turn, so only the last portion counts."""
     for k in range(4):
         portion = slice(k * len(images) // 4, (k + 1) * len(images) // 4)
@@ -92,17 +91,17 @@ def mistake_keeps_the_last(params, images, labels):
     return grads
 
 
-def mistake_stacks(params, images, labels):
+def mistake_stacks(mean_loss, params, images, labels):
     """You mapped over the portions and forgot that the results are stacked."""
     portions = images.reshape(4, -1, 8, 8), labels.reshape(4, -1)
     return jax.vmap(jax.grad(mean_loss), in_axes=(None, 0, 0))(params, *portions)
 
 
-def mistake_splits_the_labels_otherwise(params, images, labels):
+def mistake_splits_the_labels_otherwise(mean_loss, params, images, labels):
     """You split the labels otherwise than the images, so an image got another's."""
-    return solution(params, images, labels.reshape(-1, 4).T.reshape(-1))
+    return solution(mean_loss, params, images, labels.reshape(-1, 4).T.reshape(-1))
 
 
-def mistake_takes_all_at_once(params, images, labels):
+def mistake_takes_all_at_once(mean_loss, params, images, labels):
     """You took the gradient of all images at once, for which there is no memory."""
     return jax.grad(mean_loss)(params, images, labels)
