@@ -58,3 +58,21 @@ def test_its_page_calls_it_below_the_listing(name):
     assert first, "no cell stands between its listing and the next heading"
     assert first[1].startswith(":tags: [remove-input]\n")
     assert first[1].endswith(f"import {name}\n\n{name}.main()\n")
+
+
+def test_eight_devices_reach_the_loss_of_one():
+    import jax
+    from jax import P
+
+    from examples.learn import one_gradient_or_many, train_on_eight
+
+    images, labels = one_gradient_or_many.make_images(1024, seed=0)
+    centered, params = images - images.mean(axis=0), one_gradient_or_many.make_params(0)
+    for _ in range(100):
+        params, of_one = one_gradient_or_many.step(params, centered, labels)
+    with jax.set_mesh(jax.make_mesh((jax.device_count(),), ("data",))):
+        batch = jax.device_put((images, labels), P("data"))
+        for spec in P(), P("data"):
+            start = jax.device_put(train_on_eight.make_params(seed=0), spec)
+            _, of_all = train_on_eight.train(train_on_eight.step_fsdp, start, *batch)
+            assert abs(of_all - float(of_one)) < 1e-3
