@@ -62,6 +62,15 @@ for stage in lowered, lowered.compile():
 assert lowered.compile().memory_analysis().temp_size_in_bytes == 0
 assert lowered.compile().cost_analysis()["flops"] == 2 * 32**3
 """
+TRACED = """
+import jax, numpy as np
+
+traced = []
+double = jax.jit(lambda a: traced.append(a) or 2 * (a @ a))
+for _ in range(2):
+    double(np.ones((2, 2), np.float32))
+assert len(traced) == 1, len(traced)
+"""
 
 
 @pytest.mark.parametrize(("target", "bits"), [("bfloat16", 7), ("tf32", 10)])
@@ -70,4 +79,10 @@ def test_products_round_as_by_default_and_only_those(target, bits, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.replace("BITS", str(bits)))
     command = [sys.executable, "-P", str(program)]
+    subprocess.run(command, env=environment(known), cwd=tmp_path, check=True)
+
+
+def test_the_first_product_is_traced_once_as_without_rounding(tmp_path):
+    known = load(REAL / "docs" / "targets.toml")["tf32"]
+    command = [sys.executable, "-P", "-c", TRACED]
     subprocess.run(command, env=environment(known), cwd=tmp_path, check=True)

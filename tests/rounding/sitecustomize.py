@@ -16,6 +16,7 @@ JAX is not imported here, for a program may set its environment first.
 import os
 import sys
 from functools import cache, partial
+from importlib import import_module
 from importlib.machinery import PathFinder
 
 BITS = int(os.environ["BOOK_MANTISSA"])
@@ -25,6 +26,8 @@ TELLING = ("as_text", "compiler_ir", "cost_analysis", "memory_analysis")
 
 def replace():
     """Let the CPU lower products by `rounding`, and programs tell of what is exact."""
+    # Imported within the first lowering, as `cut` would do, it empties jit's caches.
+    import_module("jax.extend.mlir.dialects.stablehlo")
     from jax import lax, stages
     from jax.interpreters import mlir
 
