@@ -194,6 +194,22 @@ def test_a_computed_array_of_a_strip_has_no_hue_and_no_letter():
         strip([("x", x)], ALT, computed="y")
 
 
+def test_the_heading_of_a_narrow_panel_is_seen_whole():
+    two = jax.make_mesh((2,), ("rows",), devices=eight()[:2])
+    x = jax.device_put(np.arange(2.0), jax.NamedSharding(two, jax.P("rows")))
+    words = "a heading wider than both of the frames"
+    assert shards(x, ALT).width < 7 * len(words) < shards(x, ALT, words).width
+    long = strip([(" ".join(["word"] * 30), x), ("y", x)], ALT)
+    first, second = elements(parse(long._repr_html_()), "panel")
+    assert long.width <= figures.WIDTH
+    assert " ".join(e.text for e in first.findall("text")) == " ".join(["word"] * 30)
+    lows = [float(e.get("y")) for e in first.findall("text")]
+    assert len(lows) == 3 and lows == sorted(set(lows))
+    assert lows[-1] < place(elements(first, "mesh")[0])[1]
+    tops = [place(panel)[1] for panel in (first, second)]
+    assert tops[1] - tops[0] > lows[-1] + shards(x, ALT).height
+
+
 def test_the_panels_of_a_strip_have_one_scale():
     wide, tall = cut(np.ones((8, 16)), LINE, None, "rows"), cut(np.ones((16, 4)), LINE)
     svg = parse(strip([("a", wide), ("b", tall)], ALT)._repr_html_())

@@ -121,10 +121,17 @@ def test_a_row_without_sends_has_no_arrows():
     assert sends(row) == []
 
 
-def test_arrows_are_broken_where_words_stand():
+@pytest.mark.parametrize(
+    ("words", "long", "whole"),  # as long as DejaVu Sans has them
+    [
+        ("out_sharding=P(): added, for everybody", 270, 2),
+        ("all_gather: all of w, for this moment", 241, 3),
+    ],
+)
+def test_arrows_are_broken_where_words_stand_and_whole_elsewhere(words, long, whole):
     x = line(*ONE)
     labeled = [(a, b, f"{a + 1}") for a, b in RING]
-    _, row = rows(messages([("x", x), ("a long heading of a row", x, labeled)], ALT))
+    _, row = rows(messages([("x", x), (words, x, labeled)], ALT))
     heading, said = row.find("text"), elements(row, "said")
     assert sorted(e.text for e in said) == [f"{k}" for k in range(1, 9)]
     spots = [(float(e.get("x")), float(e.get("y")) - 3.6) for e in said]
@@ -134,13 +141,22 @@ def test_arrows_are_broken_where_words_stand():
         for x1, y1 in spots[:k]
     ]
     assert all(x >= 9 or y >= 12 for x, y in apart)
-    spots += [(x, float(heading.get("y")) - 4) for x in range(0, 150, 4)]
+    level = float(heading.get("y")) - 4
+    spots += [(x, level) for x in range(0, long, 4)]
     for arrow in elements(row, "send"):
         for part in path(arrow.find("path")):
             for (x0, y0), (x1, y1) in pairwise(part):
                 for t in np.linspace(0, 1, 60):
                     at = np.array([x0 + t * (x1 - x0), y0 + t * (y1 - y0)])
                     assert min(np.hypot(*(at - spot)) for spot in spots) > 3
+    beside = [
+        p[0]
+        for arrow in elements(row, "send")
+        for part in path(arrow.find("path"))
+        for p, q in pairwise(part)
+        if p[0] == q[0] and p[1] < level - 9 and level + 9 < q[1]
+    ]
+    assert len(beside) == whole and min(beside) > long
 
 
 def test_the_words_of_two_arrows_that_cross_do_not_overlap():

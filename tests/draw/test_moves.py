@@ -279,6 +279,15 @@ def test_no_picture_is_wider_than_a_phone_where_it_can_wrap(axis):
     assert "min-width" not in figure._repr_html_()
 
 
+@pytest.mark.parametrize("number", [8, 32, 100, 1284, 10000, 123456])
+def test_a_bold_number_has_room_in_its_token(number):
+    x = cut(ONE, LINE, "rows")
+    svg = parse(before_after(x, 0 * x + number, ALT, computed="after")._repr_html_())
+    token = elements(elements(svg, "panel")[1], "sum")[0]
+    letter = 10.1 * 0.696  # of digits in DejaVu Sans Bold, the widest of typefaces
+    assert float(token.get("width")) >= letter * len(str(number)) + 1
+
+
 def test_the_headings_are_the_labels():
     x = cut(ONE, LINE, "rows")
     for figure, words in [

@@ -13,10 +13,11 @@ pages import them from here too.
 """
 
 import math
+import textwrap
 from typing import NamedTuple
 
 from book.draw import svg as draw
-from book.draw.moves import before_after, named, steps
+from book.draw.moves import HEAD, LETTER, before_after, named, steps
 from book.draw.svg import (
     GAP,
     HEADING,
@@ -95,8 +96,12 @@ def strip(items, alt, width=WIDTH, computed=()):
     body, right, bottom = "", 0, 0
     for label, x in items:
         bottom += 2 * GAP if body else 0
-        heading, top = (draw.text(0, 11, label, HEADING), 20) if label else ("", 0)
         frames, wide, tall = _panel(x, width, unit, label in computed)
+        lines = textwrap.wrap(label or "", int(max(wide, WIDTH) / LETTER))
+        heading, top = "", HEAD + LINE * (len(lines) - 1) if lines else 0
+        for k, line in enumerate(lines):
+            heading += draw.text(0, 11 + LINE * k, line, HEADING)
+            wide = max(wide, LETTER * len(line))
         body += draw.group(
             "panel", 0, bottom, heading + draw.group("mesh", 0, top, frames)
         )

@@ -35,7 +35,8 @@ MOST = 16  # numbers in the block of a column, and examples side by side
 ROOM = 1.04 * WIDTH  # what a phone shows without scrolling
 APART = 84  # from column to column where there are few of them
 SHORT, STEEP, LEVEL = 33, 4, 9  # the height of arrows, more for a column, for a wrap
-TALL, FOOT, BOLD = 14, 11, 6.6  # a heading: its line, the room below it, its letter
+TALL, FOOT = 14, 11  # a heading: its line, and the room below it
+SLIM, BROAD = " !\"'(),.:;[]fijlrt|", "mwMW@"  # of its letters, in a wide typeface
 HEAD, HALF, SMALL = 6, 2.7, 5.6  # the head of an arrow; a letter at its middle
 CROWD = 2  # with more sends than this for each device, arrows are thin
 
@@ -219,7 +220,7 @@ def _picture(rows, words):
         painted, boxes = "", []
         for k, line in enumerate(lines, 1):
             painted += draw.text(0, land + TALL * k - 3, line, HEADING)
-            boxes.append((-3, land + TALL * (k - 1), BOLD * len(line) + 6, TALL + 1))
+            boxes.append((-3, land + TALL * (k - 1), _length(line) + 6, TALL + 1))
             right = max(right, LETTER * len(line))
         columns = [k * apart for k in range(count)]
         painted += _arrows(row.sends, wraps, columns, wide, (bottom, land, top), boxes)
@@ -234,6 +235,12 @@ def _picture(rows, words):
         body += f'<g class="row">{painted}</g>'
         bottom = top + size
     return body, right, bottom
+
+
+def _length(heading):
+    """Return how long a line of a heading is at the most."""
+    slim, broad = (sum(map(heading.count, letters)) for letters in (SLIM, BROAD))
+    return 4.8 * slim + 12 * broad + 8.4 * (len(heading) - slim - broad)
 
 
 def _wraps(sends, count):

@@ -209,7 +209,8 @@ def _lines(panels, wide, columns):
 
 def width_of(blocks):
     """Return the width of a token in which each number of `blocks` has room."""
-    return max(16, 6 * max(len(t) for b in blocks for t in draw.texts_of(b)) + 6)
+    longest = max(len(text) for block in blocks for text in draw.texts_of(block))
+    return max(16, 6 * longest + 6, 7 * longest + 3)  # for bold in a wide typeface
 
 
 def tokens(block, across, owners, partial=False, computed=False):
