@@ -14,7 +14,7 @@ from jax import P, lax
 
 
 def solution(w, x, weights):
-    """Make one number of all losses, with a sum above and one below; derive that."""
+    """Make one number of all losses, from two sums; differentiate it."""
 
     def weighted_mean(w):
         losses = (w * x - 1) ** 2

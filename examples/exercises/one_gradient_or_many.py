@@ -1,10 +1,12 @@
 """Take the gradient of a mean loss in four portions of the batch.
 
 Given a function mean_loss(params, images, labels), params, a dict of w1, (64, h), and
-w2, (h, 10), images, (n, 8, 8), and labels, (n,), where n is a multiple of 4, split the batch into four equal portions, take
-`jax.grad` of the mean loss of each, and return the gradient of the mean loss of the
-whole batch: a dict of the form of params.
+w2, (h, 10), images, (n, 8, 8), and labels, (n,), where n is a multiple of 4, split the
+batch into four equal portions, take `jax.grad` of the mean loss of each, and return the
+gradient of the mean loss of the whole batch: a dict of the form of params.
 """
+
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -63,7 +65,9 @@ def check(grad_in_portions):
             f"the gradient for {name} is not that of the mean loss of all images: "
             "does every image count once, and with its own label?"
         )
-    assert f"[{COUNT},{HIDDEN}]" not in _program(grad_in_portions, params, *batch), (
+    assert f"[{COUNT},{HIDDEN}]" not in _program(
+        partial(grad_in_portions, batch_loss), params, *batch
+    ), (
         f"the program multiplies all {COUNT} images at once, as the gradient without "
         "portions does"
     )

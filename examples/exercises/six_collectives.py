@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jax import P, lax
 
-from examples.tools import traffic
+from examples.tools.traffic import sends as communicated
 
 OTHERS = r"\b(psum\w*|pm(?:ax|in)\w*|all_gather\w*|\w*all_to_all|reduce_scatter\w*)\["
 
@@ -88,7 +88,7 @@ def _count(sends, n, stage, row):
     """
     said, known = sends(n), {n - 1}
     if stage and jax.default_backend() == "cpu":  # there may be a better way
-        moved = [(sent.moved, sent.times) for sent in traffic.sends(stage)]
+        moved = [(sent.moved, sent.times) for sent in communicated(stage)]
         if all(times is not None for _, times in moved):
             known.add(sum(size * times for size, times in moved) / row)
     assert said is not None and said is not ..., (

@@ -1,9 +1,10 @@
 """Take a step of training with momentum, with copies or with parts on each device.
 
-Given params and velocity, dicts of w1, (64, h), and w2, (h, 10), images, (n, 8, 8), and
-labels, (n,), return the new params, the new velocity, and the loss, ().  The velocity
-becomes 0.9 * velocity + gradient of `mean_loss_fsdp`, and 0.1 times it is subtracted
-from the parameter.  What comes in parts goes back in parts, and copies as copies.
+Given a function mean_loss(params, images, labels), params and velocity, dicts of w1,
+(64, h), and w2, (h, 10), images, (n, 8, 8), and labels, (n,), return the new params,
+the new velocity, and the loss, ().  The velocity becomes 0.9 * velocity + gradient of
+`mean_loss`, and 0.1 times it is subtracted from the parameter.  What comes in parts
+goes back in parts, and copies as copies.
 """
 
 import jax
@@ -12,31 +13,31 @@ import numpy as np
 from jax import P
 
 
-def loss(params, image, label):
+def image_loss(params, image, label):
     """Return the loss of one image, (8, 8)."""
     logits = jax.nn.relu(image.reshape(64) @ params["w1"]) @ params["w2"]
     return -jax.nn.log_softmax(logits)[label]
 
 
-def mean_loss_fsdp(params, images, labels):
+def batch_loss(params, images, labels):
     """Return the mean loss, (), with parameters that may be stored in parts."""
     params = jax.reshard(params, P())
-    return jax.vmap(loss, in_axes=(None, 0, 0))(params, images, labels).mean()
+    return jax.vmap(image_loss, in_axes=(None, 0, 0))(params, images, labels).mean()
 
 
-def solution(params, velocity, images, labels):
+def solution(mean_loss, params, velocity, images, labels):
     """Change the velocity by the gradient, and the parameters by the velocity."""
-    value, grads = jax.value_and_grad(mean_loss_fsdp)(params, images, labels)
+    value, grads = jax.value_and_grad(mean_loss)(params, images, labels)
     velocity = jax.tree.map(lambda v, g: 0.9 * v + g, velocity, grads)
     params = jax.tree.map(lambda p, v: p - 0.1 * v, params, velocity)
     return params, velocity, value
 
 
-def check(momentum_step, mean_loss_fsdp=mean_loss_fsdp):
+def check(momentum_step):
     """Raise AssertionError, with what to look at, unless `momentum_step` is right.
 
-    momentum_step(params, velocity, images, labels): as above, to three things.
-    mean_loss_fsdp(params, images, labels): the loss that it takes the gradient of.
+    momentum_step(mean_loss, params, velocity, images, labels): as above, to three
+    things.
     """
     devices = max(n for n in (1, 2, 4, 8) if n <= jax.device_count())
     mesh = jax.make_mesh((devices,), ("data",), devices=jax.devices()[:devices])
@@ -52,7 +53,7 @@ def check(momentum_step, mean_loss_fsdp=mean_loss_fsdp):
     batch = np.float32(rng.normal(size=(32, 8, 8))), np.arange(32, dtype=np.int32) % 10
 
     def step(*args):
-        found = momentum_step(*args)
+        found = momentum_step(batch_loss, *args)
         assert isinstance(found, tuple | list) and len(found) == 3, (
             "momentum_step returns three things, params, velocity and loss; "
             f"yours returns {_named(found)}"
@@ -69,7 +70,7 @@ def check(momentum_step, mean_loss_fsdp=mean_loss_fsdp):
 
     with jax.set_mesh(mesh), jax.default_matmul_precision("highest"):
         images, labels = jax.device_put(batch, P("data"))
-        value_and_grad = jax.jit(jax.value_and_grad(mean_loss_fsdp))
+        value_and_grad = jax.jit(jax.value_and_grad(batch_loss))
         value, grads = value_and_grad(jax.device_put(params, P()), images, labels)
         right = float(value), *_moved(params, velocity, grads)
         for kind, spec in {"parts": P("data"), "copies": P()}.items():
@@ -120,32 +121,32 @@ def _named(found):
     return f"something of type {type(found).__name__}"
 
 
-def mistake_keeps_what_it_collected(params, velocity, images, labels):
+def mistake_keeps_what_it_collected(mean_loss, params, velocity, images, labels):
     """You collected the parts for the whole step, and gave back copies of all."""
     params, velocity = jax.reshard((params, velocity), P())
-    return solution(params, velocity, images, labels)
+    return solution(mean_loss, params, velocity, images, labels)
 
 
-def mistake_forgets_the_old_velocity(params, velocity, images, labels):
+def mistake_forgets_the_old_velocity(mean_loss, params, velocity, images, labels):
     """You took the gradient for the velocity, so nothing is left of earlier steps."""
     nothing = jax.tree.map(jnp.zeros_like, velocity)
-    return solution(params, nothing, images, labels)
+    return solution(mean_loss, params, nothing, images, labels)
 
 
-def mistake_moves_by_the_old_velocity(params, velocity, images, labels):
+def mistake_moves_by_the_old_velocity(mean_loss, params, velocity, images, labels):
     """You moved the parameters before the velocity had become the new one."""
-    _, after, value = solution(params, velocity, images, labels)
+    _, after, value = solution(mean_loss, params, velocity, images, labels)
     return jax.tree.map(lambda p, v: p - 0.1 * v, params, velocity), after, value
 
 
-def mistake_shrinks_the_velocity(params, velocity, images, labels):
+def mistake_shrinks_the_velocity(mean_loss, params, velocity, images, labels):
     """You put the 0.1 into the velocity, so the old one and the gradient do not fit."""
-    value, grads = jax.value_and_grad(mean_loss_fsdp)(params, images, labels)
+    value, grads = jax.value_and_grad(mean_loss)(params, images, labels)
     velocity = jax.tree.map(lambda v, g: 0.9 * v + 0.1 * g, velocity, grads)
     return jax.tree.map(jnp.subtract, params, velocity), velocity, value
 
 
-def mistake_moves_uphill(params, velocity, images, labels):
+def mistake_moves_uphill(mean_loss, params, velocity, images, labels):
     """You added the velocity to the parameters, which makes the loss larger."""
-    _, velocity, value = solution(params, velocity, images, labels)
+    _, velocity, value = solution(mean_loss, params, velocity, images, labels)
     return jax.tree.map(lambda p, v: p + 0.1 * v, params, velocity), velocity, value
