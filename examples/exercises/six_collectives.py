@@ -2,7 +2,7 @@
 
 Write `ring_sum(row)`, the body of a `shard_map` over "data" on any number of devices:
 from the row of one device, (1, k), to the sum of all rows, (1, k), the same numbers on
-each, with `lax.ppermute` only.  And `sends(n)`: how many times its row does each of n
+each, with `lax.ppermute` only.  And `rows_sent(n)`: how many rows does each of n
 devices send?
 """
 
@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jax import P, lax
 
-from examples.tools.traffic import sends as communicated
+from examples.tools.traffic import sends
 
 OTHERS = r"\b(psum\w*|pm(?:ax|in)\w*|all_gather\w*|\w*all_to_all|reduce_scatter\w*)\["
 
@@ -28,16 +28,16 @@ def solution(row):
     return total
 
 
-def sends(n):
+def rows_on_a_ring(n):
     """Return how many rows each of n devices sends: its own, and n - 2 of others."""
     return n - 1
 
 
-def check(ring_sum, sends=sends):
+def check(ring_sum, rows_sent=rows_on_a_ring):
     """Raise AssertionError, with what to look at, unless both functions are right.
 
     ring_sum(row): int32 (1, k), the row of one device, to the sum of all, (1, k).
-    sends(n): of n devices, to the bytes that each sends, as a multiple of its row's.
+    rows_sent(n): how many rows each of n devices sends.
     """
 
     def body(row):
@@ -76,27 +76,27 @@ def check(ring_sum, sends=sends):
             f"{found[wrong[0]]}: which rows has it added, and how often each?"
         )
         if n > 1:
-            _count(sends, n, stage, x.addressable_shards[0].data.nbytes)
+            _count(rows_sent, n, stage, x.addressable_shards[0].data.nbytes)
     if counts == [1]:
-        _count(sends, 8, None, 1)
+        _count(rows_sent, 8, None, 1)
 
 
-def _count(sends, n, stage, row):
-    """Raise AssertionError unless `sends(n)` is n - 1, or what the program sends.
+def _count(rows_sent, n, stage, row):
+    """Raise AssertionError unless `rows_sent(n)` is n - 1, or what the program sends.
 
     stage: the lowered program of n devices, or None; row: how many bytes a row has.
     """
-    said, known = sends(n), {n - 1}
+    said, known = rows_sent(n), {n - 1}
     if stage and jax.default_backend() == "cpu":  # there may be a better way
-        moved = [(sent.moved, sent.times) for sent in communicated(stage)]
+        moved = [(sent.moved, sent.times) for sent in sends(stage)]
         if all(times is not None for _, times in moved):
             known.add(sum(size * times for size, times in moved) / row)
     assert said is not None and said is not ..., (
-        f"not written yet: sends({n}), how often each of {n} devices sends its B"
+        f"not written yet: rows_sent({n}), how often each of {n} devices sends its row"
     )
     assert any(np.isclose(float(said), one) for one in known), (
-        f"sends({n}) is {said}: how many rows come by at a device before it has seen "
-        "all? A last turn that brings back its own is not needed"
+        f"rows_sent({n}) is {said}: how many rows come by at a device before it has "
+        "seen all? A last turn that brings back its own is not needed"
     )
 
 
