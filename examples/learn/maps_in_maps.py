@@ -59,7 +59,7 @@ def distance(image, other):
 
 
 one_to_all = jax.vmap(distance, in_axes=(None, 0))  # (8, 8) and (n, 8, 8) to (n,)
-all_to_all = jax.vmap(one_to_all, in_axes=(0, None))  # (m, 8, 8), (n, 8, 8) to (m, n)
+every_pair = jax.vmap(one_to_all, in_axes=(0, None))  # (m, 8, 8), (n, 8, 8) to (m, n)
 
 
 # %% [markdown]
@@ -128,7 +128,7 @@ def main():
     mesh = jax.make_mesh(lengths, ("data", "model"))
     with jax.set_mesh(mesh):
         images, labels = make_images(1024, seed=0)  # with the lamp
-        table = all_to_all(images[:6], images[:4])
+        table = every_pair(images[:6], images[:4])
         print("six images and four others:", table.shape)
 
         x = jax.device_put(images, P("data"))

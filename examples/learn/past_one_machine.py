@@ -5,7 +5,8 @@ its own part of the images, and trains with all others on one mesh.
 
 One process: `python past_one_machine.py`.  Two, in two terminals:
 `python past_one_machine.py 2 0` and `python past_one_machine.py 2 1`, each with
-JAX_COORDINATOR_ADDRESS=localhost:12345 in its environment.
+JAX_COORDINATOR_ADDRESS=localhost:12345 in its environment, and on a laptop
+JAX_PLATFORMS=cpu and JAX_NUM_CPU_DEVICES=4.
 """
 
 # %%
