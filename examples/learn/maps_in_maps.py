@@ -129,7 +129,7 @@ def main():
     with jax.set_mesh(mesh):
         images, labels = make_images(1024, seed=0)  # with the lamp
         table = every_pair(images[:6], images[:4])
-        print("six images and four others:", table.shape)
+        print("six images and the first four:", table.shape)
 
         x = jax.device_put(images, P("data"))
         y = jax.device_put(labels, P("data"))
