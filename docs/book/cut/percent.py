@@ -16,7 +16,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 from docutils import nodes
-from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 
 from book.build import Book, PageState
@@ -96,23 +95,15 @@ def taken(state: PageState, book: Book) -> dict[Listing, str]:
 
 
 def offer(app: Sphinx, doctree: nodes.document) -> None:
-    """Below the listing of a lesson's program, put links to its files.
-
-    The search leaves out the program, and the one of the lesson before, which stands
-    folded: their words are those of the lesson's own cells.
-    """
+    """Below the listing of a lesson's program, put links to its files."""
     name = app.env.docname
     found = taken(app.book.state(name), app.book)
     names = {f"listing{one.number}": file for one, file in found.items()}
     for block in list(doctree.findall(nodes.literal_block)):
         for which in names.keys() & {*block["ids"]}:
             shown = block.parent if _has_caption(block.parent) else block
-            shown["classes"].append("no-search")
             at = shown.parent.index(shown) + 1
             shown.parent.insert(at, _links(names[which], posixpath.dirname(name)))
-    for folded in doctree.findall(HideCodeCellNode) if found else ():
-        if "above-input" in folded["classes"]:
-            folded["classes"].append("no-search")
 
 
 def _has_caption(parent: nodes.Element) -> bool:
