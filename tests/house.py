@@ -25,7 +25,7 @@ SHORT = 26  # characters that fit on a line of the sidebar
 PAINTERS = ("book.draw",)  # what is imported from it needs alt
 
 BANNED = re.compile(
-    r"\b(simply|just|obviously|note\s+that|please|powerful|seamless(?:ly)?"
+    r"\b(simply|just(?!-in-time)|obviously|note\s+that|please|powerful|seamless(?:ly)?"
     r"|leverag(?:e|es|ed|ing)|delv(?:e|es|ed|ing))\b",
     re.IGNORECASE,
 )

@@ -45,6 +45,11 @@ def rules_for(page):
     return (*house.PAGE_RULES, *page_rules.rules_of(page), *errors)
 
 
+def test_a_term_of_jax_is_no_banned_word():
+    assert house.banned("compiled just-in-time", "here") == []
+    assert house.banned("compiled just now", "here") != []
+
+
 @pytest.mark.parametrize("name", BOOK.page_names)
 def test_every_page_keeps_the_rules(name):
     page = BOOK.page(name)
