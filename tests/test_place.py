@@ -219,6 +219,13 @@ def test_other_pages_follow_when_a_lesson_leads_to_them_no_more(both, tmp_path):
     assert "New here?" not in above(copy, "lone") + above(copy, "maps/index")
 
 
+def test_a_lesson_is_built_alone_without_those_it_needs(course, tmp_path):
+    copy = course.copied(tmp_path)
+    some = "include_patterns=index.md,course/b.md"
+    built = copy.build("-D", some, "-D", "suppress_warnings=mystnb.nbcell,toc,ref,myst")
+    assert built.code == 0, built.said
+
+
 def test_lessons_are_numbered_anew_when_one_is_put_between(course, tmp_path):
     copy = course.copied(tmp_path)
     teach(copy, "a", "z", "b", "c", "d", needs={"b": "[a]", "d": "[b]"})

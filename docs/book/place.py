@@ -141,12 +141,16 @@ def looked_up(page: Page, text: str) -> list[str]:
 
 
 def misplaced(pages: list[Page]) -> list[Problem]:
-    """A problem for each lesson that a page needs and that is not above it."""
+    """A problem for each lesson that a page needs and that is not above it.
+
+    A lesson whose chapter is left out, as where some pages are tried, has no order.
+    """
     known = {page.name: page for page in pages}
     found = []
     for page in pages:
-        for line, name in page.needs:
-            above = any(_above(name, page.name, one.toctree) for one in pages)
+        lists = [one.toctree for one in pages if page.name in one.toctree]
+        for line, name in page.needs if lists else ():
+            above = any(_above(name, page.name, toctree) for toctree in lists)
             other = known.get(name)
             if not above or (other and other.kind != LESSON):
                 why = f"needs {name}, which is no lesson above it in its chapter"
