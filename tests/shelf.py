@@ -26,6 +26,8 @@ OF_ITSELF = {
     "AssertionError": "it has no words, so a sentence above it leads to its page",
     "AssertionError: Not equal to tolerance rtol=1e-07, atol=0": "the page's subject",
     "IndexError: index out of range": "Python's own, of any list",
+    "NameError: unbound axis name: data": "errors/unbound_axis_name has both wordings",
+    "TypeError: cannot reshape array": "NumPy's own, of any array",
     "RuntimeError: Profile has already been started. Only one profile may be run "
     "at a time.": "its section on jit/profiling has the cure",
     "RuntimeError: re-tracing function scale at": "its section on jit/retracing has "
