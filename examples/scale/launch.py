@@ -23,6 +23,7 @@ from contextlib import suppress
 
 SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 TIMED_OUT = 124  # as `timeout` exits
+GRACE = 1.0  # seconds in which the report of a killed process may still come
 LAUNCHING = __file__, "<frozen runpy>"
 
 
@@ -95,6 +96,8 @@ def watch(ended, count, limit, abort):
         if worker is None:
             return 128 + status, signal.Signals(status).name
         worker.end()  # what it has left running
+        if status > 0 and abort:
+            worker, status = killed(ended) or (worker, status)
         if status and not found[0]:
             how = f"failed with exit status {status}"
             if status < 0:
@@ -104,6 +107,19 @@ def watch(ended, count, limit, abort):
         if found[0] and abort:
             break
     return found
+
+
+def killed(ended):
+    """Return the worker that a signal has ended, and its status, if one reports soon.
+
+    When a process is killed the others fail because of it, and they may report first.
+    """
+    with suppress(queue.Empty):
+        worker, status = report = ended.get(timeout=GRACE)
+        if worker and status < 0:
+            return report
+        ended.put(report)
+    return None
 
 
 def launch(count, command, devices=0, limit=600, abort=True):

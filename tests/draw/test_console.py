@@ -58,6 +58,12 @@ def test_another_status_than_expected_is_an_error():
         console("python fails.py")
 
 
+def test_the_last_lines_stand_in_the_line_of_the_error_that_a_build_shows():
+    with pytest.raises(AssertionError) as told:
+        console("python raises.py")
+    assert "No module named 'here'" in str(told.value).splitlines()[0]
+
+
 def test_an_error_is_shown_without_its_traceback():
     said = console("python raises.py", status=1).text
     assert said == "    kept\nModuleNotFoundError: No module named 'here'"

@@ -111,6 +111,19 @@ def test_one_that_fails_ends_the_others(launch, tmp_path, failing, status, said)
     assert all(map(gone, pids))
 
 
+def test_a_killed_process_is_the_reason_though_another_reports_first(launch, tmp_path):
+    fifo = tmp_path / "gone"
+    os.mkfifo(fifo)
+    program = (
+        f"if who == '0':\n    held = open({str(fifo)!r}, 'w')\n    sys.exit(1)\n"
+        f"open({str(fifo)!r}).read()  # ends when process 0 has ended\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    code, _, err = ended(launch(2, program))
+    said = "launch: process 1 was ended by SIGKILL; no process is left."
+    assert code == 137 and err.splitlines()[-1] == said
+
+
 def test_an_error_shows_the_lines_of_the_program_alone(launch):
     program = "def step():\n    raise ValueError('the loss is nan')\n\nstep()"
     _, _, err = ended(launch(1, program))

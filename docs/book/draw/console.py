@@ -56,7 +56,9 @@ def console(command, *, status=0, only="", arrived=False, seconds=600, folder=No
     """
     said, found = _run(command, seconds, folder)
     if found != status:
-        raise AssertionError(f"`{command}` exits with {found}, not {status}:\n{said}")
+        last = " | ".join(said.strip().splitlines()[-3:])
+        reason = f"`{command}` exits with {found}, not {status}; its last lines: {last}"
+        raise AssertionError(f"{reason}\n{said}")
     lines = [parted(line) for line in said.splitlines()]
     if not arrived:
         lines.sort(key=lambda line: int(line[0][1:-2] or sys.maxsize))
