@@ -10,8 +10,8 @@ import pytest
 ROOT = Path(__file__).parent
 sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 
-from book import targets  # noqa: E402
-from book.run import kept  # noqa: E402
+from book.execute import xla_cache  # noqa: E402
+from book.hardware import targets  # noqa: E402
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for steering in [n for n in os.environ if n.startswith(("JAX_", "XLA_"))]:
         del os.environ[steering]
     os.environ.update(target.env)
-    os.environ.update(kept.environment(ROOT / "docs" / "_build" / "xla"))
+    os.environ.update(xla_cache.environment(ROOT / "docs" / "_build" / "xla"))
     config.target = target
 
 

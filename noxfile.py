@@ -20,7 +20,7 @@ SCHEMAS = {
 }
 WORKERS = str((os.cpu_count() or 1) + 1)  # some tests wait, for what hangs or ends
 PYTEST = ("python", "-m", "pytest", "-n", WORKERS, "--dist", "worksteal")
-COMPILE = ("python", "-m", "book.compilers.ask")
+COMPILE = ("python", "-m", "book.compilers.command")
 
 
 def install(session: nox.Session, group: str) -> None:
@@ -156,7 +156,7 @@ def site(session: nox.Session) -> None:
     others = [word for word in session.posargs if Path(word, "record.json").is_file()]
     options = [word for word in session.posargs if word not in others]
     session.run(*BUILD, str(HTML), "-b", "html", *options)
-    command = ("python", "-m", "book.publish", "docs/_build/site", str(HTML))
+    command = ("python", "-m", "book.publish.assemble", "docs/_build/site", str(HTML))
     session.run(*command, *others, env={"PYTHONPATH": "docs"})
 
 
@@ -183,7 +183,7 @@ def new(session: nox.Session) -> None:
     """A page, its program and its exercise, ready to be filled: -- shard_map/name."""
     install(session, "docs")
     session.run(
-        "python", "-m", "book.new", *session.posargs, env={"PYTHONPATH": "docs"}
+        "python", "-m", "book.scaffold.new", *session.posargs, env={"PYTHONPATH": "docs"}
     )
 
 

@@ -17,10 +17,10 @@ extensions = [
 ]
 exclude_patterns = ["_build", "book"]
 
-# Pages are executed by book.prepare, before MyST-NB reads them with their outputs.
+# Pages are executed by book.build.pipeline, before MyST-NB reads them with their outputs.
 nb_execution_mode = "off"
-nb_custom_formats = {".md": "book.prepare.with_outputs"}
-suppress_warnings = ["mystnb.nbcell"]  # book.pages says it, with page and line
+nb_custom_formats = {".md": "book.build.pipeline.with_outputs"}
+suppress_warnings = ["mystnb.nbcell"]  # book.source.page says it, with page and line
 nb_merge_streams = True
 for chatty in (
     "myst_nb.sphinx_ext",

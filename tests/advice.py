@@ -13,9 +13,10 @@ import statistics
 import sys
 from pathlib import Path
 
-from book.cut.program import Slicer, programs
-from book.pages import Page, Problem
-from book.place import LESSON
+from book.snippets.slicer import Slicer, programs
+from book.source.chapters import LESSON
+from book.source.page import Page
+from book.state import Problem
 from tests import house, page_rules
 
 ROOT = Path(__file__).parents[1]

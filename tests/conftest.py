@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from book.cut.launch import Launcher
-from book.probe import Probe
-from book.targets import load
+from book.hardware.probe import Probe
+from book.hardware.targets import load
+from tests.launcher import Launcher
 
 REAL = Path(__file__).parent.parent
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

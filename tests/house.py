@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
-from book.pages import Cell, Page, read
-from book.run.types import claims
+from book.execute.type_comments.parse import claims
+from book.source.page import Cell, Page, read
 
 AXES = ("rows", "inner", "batch", "model", "data", "stage", "expert", "sequence")
 AXES += ("height", "width", "slice", "fsdp", "host")

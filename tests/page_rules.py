@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from book.pages import Cell, Fence, Page
-from book.place import LESSON, LOOK_UP, looked_up
+from book.source.chapters import LESSON, LOOK_UP, looked_up
+from book.source.page import Cell, Fence, Page
 from tests import house
 from tests.chosen import what_a_compiler_chose_is_guarded
 

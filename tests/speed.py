@@ -22,10 +22,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "docs")]
 
-from book.cut.program import Slicer, programs  # noqa: E402
-from book.pages import Page, read  # noqa: E402
-from book.run.schedule import cores  # noqa: E402
-from book.targets import environment, load  # noqa: E402
+from book.execute.scheduler import cores  # noqa: E402
+from book.hardware.targets import environment, load  # noqa: E402
+from book.snippets.slicer import Slicer, programs  # noqa: E402
+from book.source.page import Page, read  # noqa: E402
 
 # A page's cells, timed in a process that has imported JAX before the clock starts.
 CELLS = """

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from book import new as scaffold
-from book.private import local_strings
+from book.files import local_strings
+from book.scaffold import new as scaffold
 from tests import advice, house, page_rules, shelf
 from tests.house import PAGE_RULES, PROGRAM_RULES, Book
 

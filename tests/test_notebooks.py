@@ -10,10 +10,10 @@ import nbclient
 import nbformat
 import pytest
 
-from book.cut import downloads
-from book.cut.notebook import Step, lessons_of
-from book.cut.program import Slicer
-from book.pages import Problem
+from book.exports import downloads
+from book.exports.notebook import Step, lessons_of
+from book.snippets.slicer import Slicer
+from book.state import Problem
 from tests import house
 
 ROOT = Path(__file__).parent.parent

@@ -13,7 +13,7 @@ import yaml
 
 from book.draw import strip
 from book.draw.svg import WIDTH
-from book.targets import Target, choose, environment, load
+from book.hardware.targets import Target, choose, environment, load
 from examples.spine import by_shard_map, table
 
 MESH = jax.make_mesh((8,), ("rows",))

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from book.targets import environment, load
+from book.hardware.targets import environment, load
 from tests.conftest import REAL
 
 PROGRAM = """

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from book import new as scaffold
-from book.pages import read
-from book.wordings import code, raising
+from book.html.release_diff import code, raising
+from book.scaffold import new as scaffold
+from book.source.page import read
 from tests import house, page_rules, shelf
 
 PAGE = "docs/errors/rank.md"

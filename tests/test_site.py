@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from book import slim
 from book.draw.svg import HUES
+from book.publish import prune_assets
 from tests.conftest import REAL, Book
 
 REPOSITORY = 'html_theme_options |= {"repository_url": "https://github.com/a/b", '
@@ -183,8 +183,8 @@ def test_every_icon_in_use_is_drawn(site):
 def test_glyphs_go_and_other_rules_stay():
     kept = ".fa-lg{font-size:1.25em}a:after{content:var(--pst-icon-x)}"
     glyphs = '.fa-a,.fa-b{--fa:"\uf0f3"}@font-face{src:url(x.woff2)}'
-    assert slim.styles(glyphs + kept) == kept
-    assert slim.styles('html{--pst-icon-x:"\\f0f3"}') == 'html{--pst-icon-x:""}'
+    assert prune_assets.styles(glyphs + kept) == kept
+    assert prune_assets.styles('html{--pst-icon-x:"\\f0f3"}') == 'html{--pst-icon-x:""}'
 
 
 def test_the_header_has_what_readers_know(site):

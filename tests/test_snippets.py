@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from book import wordings
-from book.cut.program import Slicer, programs
-from book.pages import Problem
-from book.run import messages
+from book import error_text
+from book.html import release_diff
+from book.snippets.slicer import Slicer, programs
+from book.state import Problem
 from tests import house
 
 ROOT = Path(__file__).parent.parent
@@ -54,7 +54,7 @@ def once(found: dict[str, str | Problem]) -> dict[str, str | Problem]:
 
 ALL = cut()
 PROGRAMS = once(ALL)
-MESSAGES = wordings.kept(DOCS).get(version("jax"), {})
+MESSAGES = release_diff.kept(DOCS).get(version("jax"), {})
 
 
 def test_there_are_programs():
@@ -174,7 +174,7 @@ def message_of(name: str) -> str | None:
         return None
     read_page = BOOK.page(page)
     cell = read_page.cells[int(which.removeprefix("cell")) - 1]
-    return known.get(wordings.code(read_page, cell)) if cell.raises else None
+    return known.get(release_diff.code(read_page, cell)) if cell.raises else None
 
 
 def in_other_words(kept: str | None, said: str) -> str:
@@ -186,7 +186,7 @@ def in_other_words(kept: str | None, said: str) -> str:
         return ""
     printed = said.strip().splitlines()[-1]
     kind, _, printed = printed.partition(": ")
-    printed = " ".join(messages.whole(kind.rstrip(":"), printed).split())
+    printed = " ".join(error_text.whole(kind.rstrip(":"), printed).split())
     whole = " ".join(kept.split())
     return "" if whole.startswith(printed) else f"- {whole}\n+ {printed}"
 
@@ -203,7 +203,7 @@ def test_a_message_in_other_words_is_told():
 
 def test_messages_that_were_kept_are_found():
     for page in MESSAGES:
-        cells = wordings.raising(BOOK.page(page))
+        cells = release_diff.raising(BOOK.page(page))
         cut = [one for c in cells if (one := f"{page}/cell{c.number}") in ALL]
         assert not cut or any(map(message_of, cut)), f"{page}: nox -s outputs"
 

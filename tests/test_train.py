@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from book.run import kept
-from book.targets import environment, load
+from book.execute import xla_cache
+from book.hardware.targets import environment, load
 from examples.train import progress
 
 ROOT = Path(__file__).parents[1]
@@ -20,7 +20,7 @@ NAMES = sorted(path.stem for path in (ROOT / "examples" / "train").glob("*.py"))
 def test_a_program_prints_on_one_device_what_it_prints_on_eight(name):
     cpu = load(ROOT / "docs" / "targets.toml")["cpu"]
     env = environment(cpu) | {"JAX_NUM_CPU_DEVICES": "1"}
-    env |= kept.environment(ROOT / "docs" / "_build" / "xla")
+    env |= xla_cache.environment(ROOT / "docs" / "_build" / "xla")
     run = f"import doctest, examples.train.{name} as program; "
     run += "print(doctest.testmod(program)); import jax; print(jax.device_count())"
     command = [sys.executable, "-c", run]

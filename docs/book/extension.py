@@ -1,33 +1,139 @@
-"""What Sphinx calls: the book's settings, directives and steps.
+"""What Sphinx calls: the book's settings, its directives, and its steps in their order.
 
-The package `book` itself imports nothing, so what pages take from `book.draw` does not
-depend on the rest of the engine: a change there runs no page again.
+Steps of one event run in the order of this file.  The package `book` itself imports
+nothing, so what pages take from `book.draw` does not depend on the rest of the engine:
+a change there runs no page again.
 """
 
+from __future__ import annotations
+
 from importlib.metadata import version
+from itertools import count
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 
-def setup(app) -> dict:
-    """Ask for the hardware, and let Sphinx call each step."""
-    from book import light, probe
+def setup(app: Sphinx) -> dict[str, object]:
+    """Ask for the hardware, and tell Sphinx what there is to call."""
+    from book.hardware import probe
 
     probe.setup(app)  # the answer comes while the rest loads
-    light.leave_out()
 
-    from book import place, questions, recorded, shelf
-    from book.compilers import show
-    from book.steps import STEPS
+    from book.build import lifecycle, pipeline, stale_files
+    from book.compilers import this_machine
+    from book.directives import (
+        build_table,
+        chapter,
+        compiled,
+        error_index,
+        questions,
+    )
+    from book.exports import downloads, lesson_files, markdown, runnable_programs
+    from book.html import (
+        build_record,
+        error_links,
+        exercise_mistakes,
+        folding,
+        jax_links,
+        last_line,
+        metadata,
+        page_context,
+        release_diff,
+        type_legend,
+    )
+    from book.publish import privacy_check, prune_assets, search_index
 
     app.add_config_value("book_jobs", 0, "", types=(int,))
-    app.add_directive("compiled", show.Compiled)
-    recorded.Recorded.app = app
-    app.add_directive("record", recorded.Recorded)
-    place.Chapter.app = app
-    app.add_directive("chapter", place.Chapter)
+
+    build_table.Recorded.app = app
+    chapter.Chapter.app = app
     questions.Questions.app = app
+    error_index.Messages.app = app
+    app.add_directive("compiled", compiled.Compiled)
+    app.add_directive("record", build_table.Recorded)
+    app.add_directive("chapter", chapter.Chapter)
     app.add_directive("questions", questions.Questions)
-    shelf.Messages.app = app
-    app.add_directive("messages", shelf.Messages)
-    for order, (event, step) in enumerate(STEPS):
-        app.connect(event, step, priority=800 + order)
+    app.add_directive("messages", error_index.Messages)
+
+    order = count(800)
+
+    def connect(event: str, step: object) -> None:
+        app.connect(event, step, priority=next(order))
+
+    # One build at a time in a folder; what fails on a page fails that page alone.
+    connect("config-inited", lifecycle.begin)
+    connect("builder-inited", lifecycle.guard)
+    # Styles and the index of the search are as MyST-NB and Sphinx know them.
+    connect("builder-inited", prune_assets.renew)
+    connect("builder-inited", search_index.restore)
+    # Say in HTML what is folded.
+    connect("builder-inited", folding.replace)
+    # Read all pages, and run those whose outputs are not in the cache.
+    connect("env-get-outdated", pipeline.run)
+    # A lesson needs those above it only.
+    connect("env-get-outdated", page_context.check)
+    # The program of every lesson and listing.
+    connect("env-get-outdated", pipeline.cut)
+    # What pages show of this machine's compiler.
+    connect("env-get-outdated", this_machine.compile_here)
+    # Sphinx reads again what shows another thing than last time.
+    connect("env-get-outdated", pipeline.outdated)
+    connect("env-get-outdated", build_table.again)
+    connect("env-get-outdated", questions.again)
+    connect("env-get-outdated", chapter.again)
+    connect("env-get-outdated", error_index.again)
+    connect("env-get-outdated", release_diff.again)
+    # Code gets the name of its program.
+    connect("doctree-read", runnable_programs.name)
+    # Below a lesson's program, its files.
+    connect("doctree-read", lesson_files.offer)
+    # Below an error, the page about it.
+    connect("doctree-read", error_links.refer)
+    # Below a lesson, how to read its types.
+    connect("doctree-read", type_legend.show)
+    # Below a cell, what another JAX says.
+    connect("doctree-read", release_diff.show)
+    # Below an exercise, what its check recognizes.
+    connect("doctree-read", exercise_mistakes.show)
+    # To JAX's own reference.
+    connect("doctree-read", jax_links.lead)
+    # Checks that follow each other become one line.
+    connect("doctree-read", folding.fold_checks)
+    # With -j: from a process that read pages, or could not.
+    connect("env-merge-info", build_table.merge)
+    connect("env-merge-info", lifecycle.merge)
+    # What Sphinx has read; short titles; pages with another last line.
+    connect("env-updated", pipeline.stamp)
+    connect("env-updated", page_context.shorten)
+    connect("env-updated", last_line.changed)
+    # The search leaves figures out.
+    connect("doctree-resolved", prune_assets.unread)
+    # What a template knows of its page.
+    connect("html-page-context", stale_files.note)
+    connect("html-page-context", metadata.context)
+    connect("html-page-context", page_context.context)
+    connect("html-page-context", prune_assets.search)
+    connect("html-page-context", downloads.buttons)
+    connect("html-page-context", last_line.last_line)
+    connect("html-collect-pages", metadata.not_found)
+    # Pages that another process could not write.
+    connect("build-finished", lifecycle.miss)
+    # What readers take along.
+    connect("build-finished", runnable_programs.write)
+    connect("build-finished", downloads.write)
+    connect("build-finished", lesson_files.write)
+    connect("build-finished", markdown.write)
+    # record.json, and which outputs have other words than those kept.
+    connect("build-finished", build_record.write)
+    connect("build-finished", release_diff.tell)
+    # The site's files, as they are published.
+    connect("build-finished", search_index.write)
+    connect("build-finished", prune_assets.slim)
+    # Nothing stays of pages that are gone, nor of this machine.
+    connect("build-finished", stale_files.sweep)
+    connect("build-finished", privacy_check.check)
+    # Say how it went.
+    connect("build-finished", lifecycle.end)
     return {"version": version("sphinx"), "parallel_read_safe": True}

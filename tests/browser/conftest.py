@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error, sync_playwright
 
-from book import publish
+from book.publish import assemble
 
 ROOT = Path(__file__).parents[2]
 HTML = ROOT / "docs" / "_build" / "html"
@@ -55,7 +55,7 @@ def pytest_configure(config):
 @pytest.fixture(scope="session")
 def site():
     """The address of the built site, served under its content security policy."""
-    name, _, value = publish.policy(HTML).partition(": ")
+    name, _, value = assemble.policy(HTML).partition(": ")
 
     class Handler(SimpleHTTPRequestHandler):
         def end_headers(self):

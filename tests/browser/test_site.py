@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from book import publish
+from book.publish import assemble
 from tests.browser.conftest import HTML, PHONE
 
 SAMPLE = "vmap/axes.html", "collectives/psum.html", "errors/rank_at_least.html"
@@ -48,14 +48,14 @@ def test_a_page_of_an_older_release_leads_to_the_newest(chromium, tmp_path):
     old, site = tmp_path / "old", tmp_path / "site"
     shutil.copytree(HTML, old)
     (old / "record.json").write_text(json.dumps({"jax": "0.1.0"}))
-    publish.assemble(site, [old, HTML])
+    assemble.assemble(site, [old, HTML])
     page = chromium.new_page()
     page.goto((site / "jax-0.1.0" / SAMPLE[0]).as_uri())
     page.get_by_text("This page is of an older release, JAX 0.1.0").wait_for()
     page.get_by_role("link", name="The same page with").click()
     assert page.url == (site / SAMPLE[0]).as_uri()
     archive = page.get_by_role("link", name="Read it offline").evaluate("a => a.href")
-    assert archive == (site / publish.ARCHIVE).as_uri()
+    assert archive == (site / assemble.ARCHIVE).as_uri()
     page.get_by_role("link", name="JAX 0.1.0").click()
     assert page.url == (site / "jax-0.1.0" / SAMPLE[0]).as_uri()
     page.close()

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import pytest
 from jax import P, lax
 
-from book.compilers.keep import EXAMPLES
+from book.compilers.store import EXAMPLES
 from examples.tools.traffic import sends
 
 MIB = 2**20

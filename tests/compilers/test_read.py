@@ -8,7 +8,7 @@ import pytest
 from jax import P, lax
 from jax.sharding import NamedSharding
 
-from book.compilers.ask import module_of, names_chips, programs
+from book.compilers.command import module_of, names_chips, programs
 from book.compilers.hlo import collectives_of
 from book.compilers.read import collectives, overlapped, shortened, telling
 from examples.tools.traffic import sends

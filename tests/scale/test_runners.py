@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from book.targets import Target, environment
+from book.hardware.targets import Target, environment
 
 FILES = Path(__file__).parents[2] / "examples" / "scale" / "runners"
 SECONDS = 240

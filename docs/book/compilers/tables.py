@@ -1,7 +1,7 @@
 """Tell in Markdown what compilers said: tables, the lines that matter, and tabs.
 
 Numbers have three digits and a unit.  Everything here is text from the facts of
-`book.compilers.ask`, and says nothing of its own.
+`book.compilers.command`, and says nothing of its own.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import textwrap
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
-from book.commands import files
+from book.source.commands import files
 
 STEERS = re.compile("(JAX|XLA|SLURM|OMPI)_|.*_proxy$", re.IGNORECASE)
 STAMP = re.compile(r"[EFIW]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] (?:\[\d+\] )?")

@@ -1,0 +1,1 @@
+"""One build, from its beginning to its end."""

@@ -1,1 +1,0 @@
-"""The program that a lesson is: cut out, set, and run alone."""

@@ -1,0 +1,71 @@
+"""Show what the compilers make of a program: on these devices, and on those not here.
+
+Promise: every number comes from a compiler.  Those of this build's own devices are made
+by this build; those of TPUs and H100s are read from `examples/NAME.compiled.json`,
+which `nox -s compile` writes, and checks.  Nothing shown here ran anywhere.
+
+    ```{compiled} shard_map/split_inner
+    :way: lower_scatter
+    ```
+"""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+from book.compilers import store, this_machine
+from book.compilers.chips import CHIPS
+from book.compilers.tables import lines, plain, table, tabs
+
+
+class Compiled(SphinxDirective):
+    """What the compilers make of one way to lower the program that is named."""
+
+    required_arguments = 1
+    option_spec: ClassVar = {"way": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        """Show this build's devices, then TPUs, then H100s."""
+        book, program = self.env.app.book, self.arguments[0]
+        way = self.options.get("way", "lower")
+        if book.state(self.env.docname).problems:
+            return []  # one message is enough
+        kept = store.kept(program, book.root / "examples")
+        made_here = this_machine.place(book.made, program)
+        for path in (kept, made_here):
+            self.env.note_dependency(str(path))
+        try:
+            now = json.loads(made_here.read_text(encoding="utf-8"))["found"][way]
+            known = json.loads(kept.read_text(encoding="utf-8"))
+            found = {part: known[part][way] for part in ("tpu", "gpu")}
+        except (OSError, ValueError, LookupError, TypeError):
+            raise self.error(
+                f"{kept.name} does not say what compilers make of {way} of {program}: "
+                f"nox -s compile compile_gpu -- {program}"
+            ) from None
+        hardware = book.kernels["mesh-of-eight"]
+        name = "CPU" if hardware.simulated else hardware.kind
+        made = {part: known[part]["made with"] for part in found}
+        eight = f"8 × {hardware.kind}"
+        panels = {
+            f"{name} ×8, this build": table({eight: now}) + lines(eight, now),
+            "TPU generations": self.part(found["tpu"], made["tpu"]),
+            "H100 ×8": self.part(found["gpu"], made["gpu"]),
+        }
+        return self.parse_text_to_nodes(tabs(panels), offset=self.content_offset)
+
+    def part(self, found: dict, made: dict) -> str:
+        """Return the Markdown of one tab: a table, a few lines, and who said so."""
+        rows = {CHIPS[chip].says: facts for chip, facts in found.items()}
+        one = next((chip for chip in found if chip.startswith("v5p")), [*found][-1])
+        shown = CHIPS[one].says
+        compiler = " and ".join(f"{name} {number}" for name, number in made.items())
+        said = f"Compiled for these chips by {plain(compiler)}; it did not run."
+        if any("flops" in facts for facts in found.values()):
+            said += " Of a loop, the FLOPs are those of one iteration."
+        return f"{table(rows)}{lines(shown, rows[shown])}\n{said}\n"

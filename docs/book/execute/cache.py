@@ -1,0 +1,153 @@
+"""No page ever shows output from other code, another JAX or another machine.
+
+A folder per fingerprint of the hardware, a file per page and key.  The key is made of
+what the page runs: its cells, the errors it declares, every file of the repository that
+it imports or shows, and the versions of the packages it imports.  Prose and display
+tags are no part of it.  Files appear by rename and carry their own checksum, so a build
+that is killed leaves nothing half written, and two builds may share a cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from book.files import write_atomically
+from book.hardware.targets import Hardware
+from book.source.commands import run_by
+from book.source.dependencies import NotPython, imported
+from book.source.page import Page
+from book.state import Problem
+
+FORMAT = 3  # raise it when what is stored, or how cells are run, changes
+KEPT = 3  # files a page keeps in each folder, those used last: going back is free
+OTHERWISE = {"orbax": "orbax-checkpoint"}  # imported by another name than installed
+BESIDE_JAX = {"numpy", "ml_dtypes", "scipy", "opt_einsum"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a page put out when it ran: a list of nbformat outputs for each cell."""
+
+    outputs: list[list[dict]]
+    executed: str
+    seconds: float
+
+
+def key(page: Page, roots: tuple[Path, ...]) -> str:
+    """Everything that decides what `page` puts out, the hardware apart.
+
+    Raises `Problem` when a cell, or a file that it imports, is not Python.
+    """
+    files = _imported(page, roots)
+    digest = hashlib.sha256(f"{FORMAT} {page.kernel}".encode())
+    for cell in page.cells:
+        digest.update(
+            repr((cell.source.rstrip(), cell.raises, cell.check, cell.fresh)).encode()
+        )
+    files |= {listing.path for listing in page.listings if listing.path.is_file()}
+    code = [cell.source.encode() for cell in page.cells]
+    for path in sorted(files):
+        code.append(path.read_bytes())
+        digest.update(f"{path.name}\0".encode() + code[-1])
+    digest.update(repr(versions(b"\n".join(code))).encode())
+    return digest.hexdigest()[:20]
+
+
+def _imported(page: Page, roots: tuple[Path, ...]) -> set[Path]:
+    """The files that the cells of `page` import or run; raises `Problem`."""
+    files: set[Path] = set()
+    for cell in page.cells:
+        try:
+            files = imported(cell.source, roots, *files)
+            files |= run_by(cell.source, roots)
+        except SyntaxError as error:
+            at = f" on line {error.lineno}" if error.lineno else ""
+            reason = f"is not Python{at}: {error.msg}"
+            raise Problem(page.name, reason, cell.line, cell.number) from None
+        except LookupError as error:
+            raise Problem(page.name, str(error), cell.line, cell.number) from None
+        except NotPython as error:
+            reason = f"what it imports cannot be read: {error}"
+            raise Problem(page.name, reason) from None
+    return files
+
+
+def versions(code: bytes) -> list[tuple[str, str]]:
+    """The installed packages that `code` imports, and those that JAX does."""
+    lines = re.findall(rb"^\s*(?:from|import)\s+([\w., ]+)", code, re.MULTILINE)
+    named = {word.decode() for line in lines for word in re.findall(rb"\w+", line)}
+    named -= sys.stdlib_module_names
+    found = ((name, _version(name)) for name in sorted(named | BESIDE_JAX))
+    return [(name, number) for name, number in found if number]
+
+
+@cache
+def _version(name: str) -> str | None:
+    try:
+        return version(OTHERWISE.get(name, name))
+    except PackageNotFoundError:
+        return None
+
+
+class Cache:
+    """Outputs of pages on one kind of hardware; `dropped` lists what it threw away."""
+
+    def __init__(self, folder: Path, hardware: Hardware):
+        self.root = folder
+        self.folder = folder / hardware.fingerprint
+        self.dropped: list[str] = []
+
+    def _path(self, name: str, key: str) -> Path:
+        return self.folder / f"{name.replace('/', '~')}.{key}.json"
+
+    def get(self, page: Page, key: str) -> Entry | None:
+        """What `page` put out when its key was `key`; None when it must run."""
+        path = self._path(page.name, key)
+        try:
+            checksum, body = path.read_text(encoding="utf-8").split("\n", 1)
+            if checksum != hashlib.sha256(body.encode()).hexdigest():
+                raise ValueError("checksum")
+            entry = Entry(**json.loads(body))
+            if len(entry.outputs) != len(page.cells):
+                raise ValueError("length")
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, OSError):
+            path.unlink(missing_ok=True)
+            self.dropped.append(page.name)
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return entry
+
+    def put(self, page: Page, key: str, entry: Entry) -> None:
+        """Keep `entry`; raises OSError, with the file's name, where it cannot."""
+        body = json.dumps(vars(entry), sort_keys=True)
+        checksum = hashlib.sha256(body.encode()).hexdigest()
+        write_atomically(self._path(page.name, key), f"{checksum}\n{body}")
+        for old in self._newest(self.folder, page.name)[KEPT:]:
+            old.unlink(missing_ok=True)
+
+    def seconds(self, page: Page) -> float:
+        """How long `page` took last, anywhere; else a guess from its budget."""
+        for folder in sorted(self.root.glob("*/"), key=lambda f: f != self.folder):
+            for path in self._newest(folder, page.name)[:1]:
+                try:
+                    return json.loads(path.read_text().split("\n", 1)[1])["seconds"]
+                except (OSError, ValueError, LookupError):
+                    continue
+        return page.budget / 5
+
+    @staticmethod
+    def _newest(folder: Path, name: str) -> list[Path]:
+        found = folder.glob(f"{name.replace('/', '~')}.*.json")
+        return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)

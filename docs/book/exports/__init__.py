@@ -1,0 +1,1 @@
+"""What readers take along: programs, notebooks, scripts, Markdown."""

@@ -1,0 +1,137 @@
+"""The program of a lesson as files to take along: as it stands, and as a notebook.
+
+A lesson lists its program, a file of `examples/`, as a whole.  `# %%` begins a cell of
+code there, and `# %% [markdown]` a text; so the notebook needs no other source.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import posixpath
+import re
+import tokenize
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from book.exports.downloads import notebook
+from book.exports.notebook import Step
+from book.files import renew
+from book.source.chapters import LESSON
+from book.source.page import Listing
+from book.state import Book, PageState
+
+FOLDER, ENDS = "_downloads/programs", (".py", ".ipynb")
+_MARK = re.compile(r"# ?%%(?P<text>\s*\[markdown\])?\s*(?P<title>.*)")
+
+
+def parts(program: str) -> list[str | Step]:
+    """The texts and the cells of code of a program, the text that it begins with first.
+
+    A text ends where code begins, with or without a mark.
+    """
+    lines = program.splitlines()
+    found: list[str | Step] = []
+    tree = ast.parse(program)
+    if title := ast.get_docstring(tree):
+        found.append(title)
+        first = tree.body[0]
+        span = range(first.lineno - 1, first.end_lineno)
+        lines = ["" if n in span else line for n, line in enumerate(lines)]
+    marks = _marks(program)
+    starts = marks if marks[:1] == [0] else [0, *marks]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        match = _MARK.fullmatch(lines[start]) if start in marks else None
+        inside = lines[start + 1 : end] if match else lines[start:end]
+        if match and match["title"]:
+            inside = [f"# {match['title']}", *inside]
+        if match and match["text"]:
+            text, inside = _text(inside)
+            found.append(text)
+        code = "\n".join(inside).strip("\n")
+        if code.strip():
+            found.append(Step(f"code{start}", code, code))
+    return [one for one in found if one]
+
+
+def _marks(program: str) -> list[int]:
+    """The lines, counted from 0, that begin a cell; none of them inside a string."""
+    tokens = tokenize.generate_tokens(io.StringIO(program).readline)
+    comments = [token for token in tokens if token.type == tokenize.COMMENT]
+    found = [c for c in comments if c.start[1] == 0 and _MARK.fullmatch(c.string)]
+    return [comment.start[0] - 1 for comment in found]
+
+
+def _text(lines: list[str]) -> tuple[str, list[str]]:
+    """The text of the comments that `lines` begin with, and the lines below them."""
+    count = 0
+    while count < len(lines) and (lines[count].startswith("#") or not lines[count]):
+        count += 1
+    text = [line.removeprefix("#").removeprefix(" ") for line in lines[:count]]
+    return "\n".join(text).strip(), lines[count:]
+
+
+def taken(state: PageState, book: Book) -> dict[Listing, str]:
+    """The programs that the page of `state` lists whole, and their names, as in a/b.
+
+    Only a lesson has some, in the folder of `examples/` that is called as its own.
+    """
+    page = state.page
+    if page is None or page.kind != LESSON:
+        return {}
+    folder = posixpath.dirname(page.name)
+    there = (book.root / "examples" / folder).resolve()
+    return {
+        one: posixpath.join(folder, one.path.stem)
+        for one in page.listings
+        if one.path.parent == there
+        and not one.pyobject
+        and f"listing{one.number}" in state.programs
+    }
+
+
+def offer(app: Sphinx, doctree: nodes.document) -> None:
+    """Below the listing of a lesson's program, put links to its files."""
+    name = app.env.docname
+    found = taken(app.book.state(name), app.book)
+    names = {f"listing{one.number}": file for one, file in found.items()}
+    for block in list(doctree.findall(nodes.literal_block)):
+        for which in names.keys() & {*block["ids"]}:
+            shown = block.parent if _has_caption(block.parent) else block
+            at = shown.parent.index(shown) + 1
+            shown.parent.insert(at, _links(names[which], posixpath.dirname(name)))
+
+
+def _has_caption(parent: nodes.Element) -> bool:
+    """Whether a block of code stands with its caption in a container of their own."""
+    return isinstance(parent, nodes.container) and "literal_block" in parent
+
+
+def _links(name: str, folder: str) -> nodes.raw:
+    """A line that leads to the files of the program `name`, from a page in `folder`."""
+    links = []
+    for end in ENDS:
+        path = posixpath.relpath(f"{FOLDER}/{name}{end}", folder or ".")
+        file = escape(posixpath.basename(path))
+        links.append(f'<a href="{quote(path)}" download>{file}</a>')
+    line = f'<p class="program-files">Download: {" · ".join(links)}</p>'
+    return nodes.raw("", line, format="html", classes=["no-search"])
+
+
+def write(app: Sphinx, exception: Exception | None) -> None:
+    """Write the files of each lesson's program; remove those of others."""
+    if exception is not None or app.builder.format != "html":
+        return
+    folder, book, wanted = Path(app.outdir, FOLDER), app.book, {}
+    for state in book.states.values():
+        for one, name in taken(state, book).items():
+            program = state.programs[f"listing{one.number}"]
+            with book.blame(state.name):
+                texts = (program, notebook(parts(program)))
+                for end, text in zip(ENDS, texts, strict=True):
+                    wanted[folder / f"{name}{end}"] = text
+    renew([path for end in ENDS for path in folder.rglob(f"*{end}")], wanted)

@@ -1,0 +1,61 @@
+"""Files that builds write, and strings of this machine that no file may hold."""
+
+from __future__ import annotations
+
+import errno
+import getpass
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+# Errors of the machine, and of no page: a full disk, a folder that cannot be written.
+UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+def renew(known: Iterable[Path], wanted: dict[Path, str | None]) -> None:
+    """Write what is new or has changed of `wanted`, and remove all else of `known`.
+
+    What has no text stays as it is.
+    """
+    for path in set(known) - set(wanted):
+        path.unlink()
+    for path, text in wanted.items():
+        same = text is None or (path.exists() and path.read_bytes() == text.encode())
+        if not same:
+            write_atomically(path, text)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write `text`; the file appears whole or not at all.  An OSError names it.
+
+    Whoever may read what the user writes may read it: a web server sends some.
+    """
+    part = path.with_name(f"{uuid4().hex}.part")  # `tempfile` makes it the owner's only
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def local_strings(*roots: Path) -> list[str]:
+    """Paths and names of this machine, none of which may be published."""
+    host = socket.gethostname()
+    found = {str(root) for root in roots} | {sys.prefix, tempfile.gettempdir() + "/"}
+    with suppress(OSError, KeyError):  # a user id without a name
+        user = getpass.getuser()
+        found |= {f"/home/{user}", f"/Users/{user}", f"{user}@"}
+    with suppress(RuntimeError):  # nor a folder
+        if len(str(Path.home())) > 1:
+            found.add(f"{Path.home()}/")
+    if len(host) > 4 and host != "localhost":
+        found.add(host)
+    return sorted(found)

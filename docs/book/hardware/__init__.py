@@ -1,0 +1,1 @@
+"""The hardware a build is asked for, and what is found."""

@@ -1,0 +1,1 @@
+"""What the HTML of a page holds beside what its author wrote."""

@@ -1,0 +1,63 @@
+"""What a page says of itself where nobody has opened it: in results, in a shared link.
+
+The description is the lead, in whole sentences.  The canonical address, and a card with
+the page's title and figure, need to know where the book is published: `html_baseurl`.
+
+`{% block extrahead %}` of the layout writes the tags; the canonical link is Sphinx's.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urljoin, urlsplit
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from book.html import social_cards
+
+LONGEST = 200  # of a description: what results of searches show is not longer
+_VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')  # docutils'; the layout has it
+_END = re.compile(r"(?<=[.?!:]) (?=\W?[A-Z\d])|(?<=:)$")
+
+
+def context(app: Sphinx, name, template, context, doctree) -> None:
+    """Hand the template what the page says of itself."""
+    context["metatags"] = _VIEWPORT.sub("", context.get("metatags", ""))
+    if name == "search":
+        context["title"] = "Search"
+        context["description"] = f"Search {app.config.project}: words, or a message."
+    if doctree is None:
+        return
+    context["description"] = description(doctree)
+    base = app.config.html_baseurl
+    if base and social_cards.possible():
+        card = social_cards.write(app, name, doctree, context["description"])
+        context["card"] = urljoin(base, card)
+
+
+def description(doctree: nodes.document) -> str:
+    """As many sentences of the lead as fit, but one at least."""
+    lead = next(iter(doctree.findall(_is_lead)), None)
+    text = " ".join(lead.astext().split()) if lead else ""
+    first, *others = _END.split(text)
+    for sentence in others:
+        if len(first) + 1 + len(sentence) > LONGEST:
+            break
+        first += f" {sentence}"
+    return first
+
+
+def _is_lead(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.paragraph) and isinstance(node.parent, nodes.section)
+
+
+def not_found(app: Sphinx) -> list[tuple[str, dict, str]]:
+    """The page for an address that there is none at; its links begin at the root.
+
+    A server shows it in place of a page at any depth, so relative links would lead
+    elsewhere: `<base>` says where they begin, as soon as `html_baseurl` is known.
+    """
+    path = urlsplit(app.config.html_baseurl or "").path
+    said = {"title": "Page not found", "description": "There is no page here: search."}
+    return [("404", said | {"base": path}, "404.html")]

@@ -1,0 +1,1 @@
+"""The built site made ready to be published, on a copy of it."""

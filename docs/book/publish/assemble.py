@@ -1,0 +1,162 @@
+"""Put built books together to one site: the newest JAX at its root, others in folders.
+
+    python -m book.publish SITE HTML [HTML...]
+
+Each `HTML` is what `nox -s docs` made with one JAX.  Beside the pages the site has
+`sitemap.xml` (with an address, `html_baseurl`), `_headers` for servers
+that read it, a `.zip` to read offline, and in `_static/versions.js` the other JAX
+releases, between which every page then lets a reader choose.  A page of an older one
+says that it is old, and names the newest as the one for search engines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import html
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from book.publish import older_release as old
+
+RECORD = "record.json"
+ARCHIVE = "one-function-many-devices.zip"
+_CANONICAL = re.compile(r'<link rel="canonical" href="([^"]+)"')
+_INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
+_HANDLER = re.compile(r'<[^>]*?\son[a-z]+="([^"]*)"')
+_NO_PAGES = {"genindex", "search", "404"}
+
+
+class NoBook(Exception):
+    """A folder is no built book, or two are of the same JAX; the text says which."""
+
+
+def assemble(site: Path, built: list[Path]) -> list[str]:
+    """Make the folder `site` of the `built` books; the releases of JAX, newest first.
+
+    Raises `NoBook`.  What was in `site` before is gone.
+    """
+    books = _by_release(built)
+    newest, *older = books
+    shutil.rmtree(site, ignore_errors=True)
+    _copy(books[newest], site)
+    archive = shutil.make_archive(str(site.with_suffix("")), "zip", site)
+    Path(archive).rename(site / ARCHIVE)
+    pages, address = _pages(site), _address(site)
+    for release in older:
+        _copy(books[release], site / f"jax-{release}")
+        old.tell(site, f"jax-{release}", release, newest, address)
+    _offer(site, newest, older)
+    if address:
+        (site / "sitemap.xml").write_text(_sitemap(address, pages), encoding="utf-8")
+        robots = f"User-agent: *\nSitemap: {address}sitemap.xml\n"
+        (site / "robots.txt").write_text(robots, encoding="utf-8")
+    (site / "_headers").write_text(f"/*\n  {policy(site)}\n", encoding="utf-8")
+    (site / ".nojekyll").touch()  # GitHub Pages leaves out _static otherwise
+    return [*books]
+
+
+def policy(site: Path) -> str:
+    """The Content-Security-Policy header under which all pages of `site` work.
+
+    Only the site's own files are loaded.  Scripts that stand in pages, and those of
+    the theme's buttons, are named by their digest; styles may stand in pages, for
+    figures are painted with them.  `<base>` of 404.html leads to the site itself.
+    """
+    texts = {path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    inline = {script for text in texts for script in _INLINE.findall(text)}
+    clicked = {html.unescape(one) for text in texts for one in _HANDLER.findall(text)}
+    allowed = sorted(f"'sha256-{_digest(script)}'" for script in inline | clicked)
+    rules = (
+        "default-src 'none'",
+        " ".join(("script-src 'self' 'unsafe-hashes'", *allowed)),
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+    return f"Content-Security-Policy: {'; '.join(rules)}"
+
+
+def _by_release(built: list[Path]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for folder in built:
+        try:
+            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            release = record["jax"]
+        except (OSError, ValueError, KeyError):
+            raise NoBook(f"{folder} is no built book: no {RECORD}") from None
+        if release in found:
+            raise NoBook(f"{found[release]} and {folder} are both of JAX {release}")
+        found[release] = folder
+    return dict(sorted(found.items(), key=lambda item: _order(item[0]), reverse=True))
+
+
+def _order(release: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", release)]
+
+
+def _copy(book: Path, to: Path) -> None:
+    """Copy a book without what is of no use on a server."""
+    ignored = shutil.ignore_patterns(".doctrees", ".buildinfo*", "objects.inv")
+    shutil.copytree(book, to, ignore=ignored)
+
+
+def _offer(site: Path, newest: str, older: list[str]) -> None:
+    """Tell every book of the archive, and of the others: [release, its folder]."""
+    others = [[newest, ""], *([release, f"jax-{release}/"] for release in older)]
+    for release, folder in others:
+        told = {"here": release, "root": "../" if folder else "", "all": others}
+        told |= {"archive": ARCHIVE}
+        text = f"window.versions = {json.dumps(told)};\n"
+        (site / folder / "_static" / "versions.js").write_text(text, encoding="utf-8")
+
+
+def _pages(site: Path) -> list[str]:
+    names = sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
+    return [name for name in names if name.removesuffix(".html") not in _NO_PAGES]
+
+
+def _address(site: Path) -> str:
+    """Where the site lives, by its front page; nothing where that does not say it."""
+    found = _CANONICAL.search((site / "index.html").read_text(encoding="utf-8"))
+    return found[1].removesuffix("index.html") if found else ""
+
+
+def _sitemap(address: str, pages: list[str]) -> str:
+    urls = "".join(
+        f"<url><loc>{escape(address + name)}</loc></url>\n" for name in pages
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Read the folders from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("site", type=Path)
+    parser.add_argument("html", type=Path, nargs="+")
+    asked = parser.parse_args(argv)
+    try:
+        releases = assemble(asked.site, asked.html)
+    except NoBook as error:
+        sys.exit(str(error))
+    print(f"{asked.site.resolve()}: JAX {', '.join(releases)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""A page's cells run once, on the right hardware, while nothing changes."""

@@ -1,0 +1,1 @@
+"""New pages, programs and exercises from templates."""

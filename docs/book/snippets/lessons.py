@@ -1,0 +1,78 @@
+"""The statements of a page, or of a module, and the programs they are cut into."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from book.snippets.changes import Rule
+from book.snippets.program import Whole
+from book.snippets.statements import PAGE, Name, SliceError, Statement
+from book.snippets.vocabulary import called
+from book.source.page import Cell
+
+if TYPE_CHECKING:
+    from book.snippets.slicer import Slicer
+
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_RETURNS = (ast.Return, ast.Yield, ast.YieldFrom)
+
+
+class Lessons:
+    """The statements of a page, or of a module, followed once."""
+
+    def __init__(self, slicer: Slicer, body: list[Statement], devices: bool):
+        self._slicer = slicer
+        self.devices = devices
+        self.all: list[Statement] = []  # modules first, in the order of importing
+        self.links: dict[Name, Name] = {}  # an imported name: what it is in its module
+        self._gather(body, set())
+        self._rule = Rule(self.links, self.all)
+
+    def _gather(self, body: list[Statement], seen: set[Path]) -> None:
+        for one in (one for one in body if not one.hidden):
+            if not one.imported:
+                self._refuse_imports_inside(one)
+            elif path := self._slicer.local(one.node, one.cell):
+                if one.imported.alias:
+                    said = f"`{ast.unparse(one.node)}` renames what is yours"
+                    raise SliceError(f"{said}; keep its name", one.cell)
+                if path not in seen:
+                    seen.add(path)
+                    self._gather(self._slicer.module(path), seen)
+                there = self._slicer.label(path), one.imported.name
+                self.links[one.unit, one.imported.bound] = self.links.get(there, there)
+        self.all += body
+
+    def _refuse_imports_inside(self, one: Statement) -> None:
+        for node in ast.walk(one.node) if "import" in one.code else ():
+            if isinstance(node, _IMPORTS) and self._slicer.local(node, one.cell):
+                said = f"move `{ast.unparse(node)}` to the top level"
+                raise SliceError(said, one.cell)
+
+    def of(self, cell: Cell) -> list[Statement]:
+        """The statements of a cell of the page."""
+        return [one for one in self.all if one.place == (PAGE, cell.number)]
+
+    def keep(self, own: Iterable[Statement], wanted: Iterable[Name] = ()):
+        """The statements `own`, and those that they and the names `wanted` need."""
+        return self._rule.keep(own, wanted)
+
+    def program(self, cell: Cell) -> str:
+        """The program of a cell: it prints what the cell shows."""
+        return self.text(cell.source, self.of(cell), raises=cell.raises)
+
+    def text(self, source: str, own: list[Statement], wanted=(), raises=None) -> str:
+        """The program of the statements `own`, with the names `wanted`."""
+        needing = [s for s in own if s.fails or not s.imported] or own
+        return Whole(self, self.keep(needing, wanted), own).text(source, raises)
+
+    def is_quiet(self, one: Statement) -> bool:
+        """Whether it calls a function of the book that returns nothing."""
+        for name in self._rule.names(one, {called(one.node.value)}):
+            node = getattr(self._rule.bound.get(name), "node", None)
+            if isinstance(node, ast.FunctionDef):
+                return not any(isinstance(part, _RETURNS) for part in ast.walk(node))
+        return False

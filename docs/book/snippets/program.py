@@ -1,0 +1,111 @@
+"""A program as a whole: imports, settings, statements, and what it shows."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from book.snippets import render as layout
+from book.snippets.render import Imported
+from book.snippets.statements import PAGE, SliceError, Statement
+from book.snippets.vocabulary import made, shows
+
+if TYPE_CHECKING:
+    from book.snippets.lessons import Lessons
+
+DEVICE_LINES = (
+    'jax.config.update("jax_platforms", "cpu")  # these two lines simulate devices;\n'
+    'jax.config.update("jax_num_cpu_devices", 8)  # where you have eight, drop both'
+)
+_DEVICES = re.compile(r"mesh|device|pmap|shard", re.IGNORECASE)
+_SETS = re.compile(r"^jax\.config\.update\(\s*[\"']jax_num_cpu_devices", re.MULTILINE)
+
+
+def sets_devices(code: str) -> bool:
+    """Whether `code` itself says how many devices a CPU acts as."""
+    return bool(_SETS.search(code))
+
+
+class Whole:
+    """The program that has the statements `kept`, of which `own` are the cell's."""
+
+    def __init__(self, lessons: Lessons, kept: set[Statement], own: list[Statement]):
+        self.lessons, self.links, self.own = lessons, lessons.links, own
+        self.steps = [s for s in lessons.all if s in kept]  # in the order of running
+        self.above = [s for s in self.steps if not (s.imported or s in own)]
+        self._refuse_two_meanings()
+
+    def text(self, source: str, raises: str | None = None) -> str:
+        """The program; its last part is `source`, the text of its own statements."""
+        own, page = self.own, [s for s in self.above if s.unit == PAGE]
+        title = own[:1] if own and _is_title(own[0]) else []
+        moved = (s for s in own if s.imported or s in title)
+        left = {s.node: "" for s in moved if not s.fails}
+        body = layout.body(source, own, left | self.last(raises))
+        if own and own[-1].unit == PAGE and "print" not in source and not raises:
+            names = made(own[-1].node)
+            body += f"\nprint({', '.join(names)})" * bool(names)
+        imported = self._imported()
+        devices = _code(s for s in page if sets_devices(s.code))  # before all else
+        page = [s for s in page if not sets_devices(s.code)]
+        if not devices and self._needs_devices(source):
+            devices = DEVICE_LINES
+            imported.append(Imported("jax", None, None))
+        modules = _code(s for s in self.above if s.unit != PAGE)
+        parts = [_code(title), layout.imports(imported), devices, modules, _code(page)]
+        return layout.joined([*parts, body])
+
+    def alone(self) -> str:
+        """The statements alone, below what they import: a cell of a notebook."""
+        blocks = [layout.imports(self._imported()), _code(self.above)]
+        return layout.joined(blocks).rstrip("\n")
+
+    def _needs_devices(self, source: str) -> bool:
+        """Whether its page has eight devices, and it speaks of them without them."""
+        if any(s.unit == PAGE and sets_devices(s.code) for s in self.own):
+            return False
+        code = [source, *(s.code for s in self.above)]
+        return self.lessons.devices and any(map(_DEVICES.search, code))
+
+    def last(self, raises: str | None) -> dict[ast.stmt, str]:
+        """The last statement as a program needs it: printed, or with its error."""
+        if not self.own:
+            return {}
+        one = self.own[-1]
+        if raises:
+            return {one.node: layout.expected(one.code, one.node, raises)}
+        if shows(one.node) and not self.lessons.is_quiet(one):
+            return {one.node: layout.printed(one.code, one.node)}
+        return {}
+
+    def _refuse_two_meanings(self) -> None:
+        known: dict[str, str] = {}
+        for one in (s for s in self.steps if not self._is_ours(s)):
+            for name in one.uses.bound:
+                meaning = one.imported.means if one.imported else one.unit
+                if known.setdefault(name, meaning) != meaning:
+                    raise SliceError(
+                        f"`{name}` means one thing in {known[name]} and another in "
+                        f"{meaning}; give one of them another name"
+                    )
+
+    def _imported(self) -> list[Imported]:
+        """What it imports from elsewhere."""
+        found = (s for s in self.steps if s.imported and not s.fails)
+        return [s.imported for s in found if not self._is_ours(s)]
+
+    def _is_ours(self, one: Statement) -> bool:
+        """Whether it imports what the program has written out."""
+        return bool(one.imported) and (one.unit, one.imported.bound) in self.links
+
+
+def _code(steps: Iterable[Statement]) -> str:
+    return "\n".join(s.comment + s.code for s in steps)
+
+
+def _is_title(one: Statement) -> bool:
+    """Whether it is the text that a module begins with."""
+    value = getattr(one.node, "value", None) if one.unit != PAGE else None
+    return isinstance(one.node, ast.Expr) and isinstance(value, ast.Constant)

@@ -1,0 +1,137 @@
+"""How a program is set: as a careful person would have formatted it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+import sys
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from book.snippets.vocabulary import DEFS
+
+WIDTH = 88
+
+
+@dataclass(frozen=True)
+class Imported:
+    """One name that a program imports."""
+
+    module: str
+    name: str | None  # None for `import module`
+    alias: str | None
+
+    @property
+    def bound(self) -> str:
+        """The name that the program knows it by."""
+        return self.alias or self.name or self.module.split(".")[0]
+
+    @property
+    def means(self) -> str:
+        """What that name stands for: the same, however it is imported."""
+        if self.name:
+            return f"{self.module}.{self.name}"
+        return self.module if self.alias else self.bound
+
+
+def joined(blocks: Iterable[str]) -> str:
+    """Blocks of code, with two empty lines around definitions, else at most one."""
+    lines = "\n\n".join(filter(None, blocks)).split("\n")
+    text, at, above = "", 0, None
+    for node in (*ast.parse("\n".join(lines)).body, None):
+        end = node.end_lineno if node else len(lines)
+        start = at
+        while start < end and not lines[start].strip():
+            start += 1
+        if start < end:  # else there is no comment below the last statement
+            apart = isinstance(above, DEFS) or isinstance(node, DEFS)
+            blank = 2 if apart else min(1, start - at)
+            text += "\n" * (1 + blank) * bool(text) + "\n".join(lines[start:end])
+        at, above = end, node
+    return text.rstrip() + "\n"
+
+
+def imports(found: Iterable[Imported]) -> str:
+    """Import statements, merged, sorted and grouped."""
+    plain, froms = set(), {}
+    for one in found:
+        renamed = f" as {one.alias}" if one.alias else ""
+        if one.name is None:
+            plain.add((one.module, f"import {one.module}{renamed}"))
+        else:
+            froms.setdefault(one.module, set()).add(f"{one.name}{renamed}")
+    lines = [*sorted(plain), *((m, _from(m, froms[m])) for m in sorted(froms))]
+    pythons: list[str] = []
+    others: list[str] = []
+    for module, text in lines:
+        top = module.split(".")[0]
+        (pythons if top in sys.stdlib_module_names else others).append(text)
+    return "\n\n".join("\n".join(group) for group in (pythons, others) if group)
+
+
+def _from(module: str, names: set[str]) -> str:
+    ordered = sorted(names)
+    line = f"from {module} import {', '.join(ordered)}"
+    if len(line) <= WIDTH:
+        return line
+    return f"from {module} import (\n    " + ",\n    ".join(ordered) + ",\n)"
+
+
+def printed(code: str, node: ast.Expr) -> str:
+    """Show a value: Python does so for the last one of a notebook's cell only."""
+    ends = code.rpartition("\n")[2].encode()[node.end_col_offset :].decode()
+    value = code.removesuffix(ends)  # and a comment after it
+    line = f"print({value})"
+    if "\n" not in line:
+        return line + ends
+    return f"print(\n{indented(value, node)}\n){ends}"
+
+
+def expected(code: str, node: ast.stmt, raises: str) -> str:
+    """Run `code`, which raises "Type: piece of the message"."""
+    kind, _, piece = (part.strip() for part in raises.partition(":"))
+    known = isinstance(getattr(builtins, kind, None), type)
+    lines = ["try:", indented(code, node)]
+    lines.append(f"except {kind if known else 'Exception'} as error:")
+    if not known:
+        lines.append(f'    assert type(error).__name__ == "{kind}", error')
+    if piece:
+        lines.append(f"    expected = {json.dumps(piece, ensure_ascii=False)}")
+        lines.append("    assert expected in str(error), error")
+    lines.append(f'    print("{kind}:", str(error).strip().partition("\\n")[0])')
+    lines.append("else:")
+    lines.append(f'    raise AssertionError("this was meant to raise {kind}")')
+    return "\n".join(lines)
+
+
+def indented(code: str, node: ast.AST) -> str:
+    """`code` one level deeper, its strings unchanged."""
+    strings = (ast.Constant, ast.JoinedStr)
+    found = [n for n in ast.walk(node) if isinstance(n, strings)]
+    if any(n.lineno != n.end_lineno for n in found):
+        code = ast.unparse(node)
+    return textwrap.indent(code, "    ")
+
+
+def body(source: str, own: Iterable, replaced: dict[ast.stmt, str]) -> str:
+    """The statements of a cell as they stand, some `replaced`, or left out by ""."""
+    lines, found, above = source.split("\n"), [], 0
+    for node in dict.fromkeys(one.node for one in own):
+        first, last = first_line(node), node.end_lineno
+        found += lines[above : first - 1]
+        above = last
+        if node not in replaced:
+            found += lines[first - 1 : last]
+        elif replaced[node]:
+            found.append(replaced[node])
+        else:
+            while found and found[-1].startswith("#"):  # of what is left out
+                found.pop()
+    return "\n".join(found + lines[above:])
+
+
+def first_line(node: ast.stmt) -> int:
+    """The line on which a statement begins, its decorators among it."""
+    return min(n.lineno for n in (node, *getattr(node, "decorator_list", ())))

@@ -1,0 +1,1 @@
+"""Read a page: its cells, listings, front matter, and the files that its code uses."""

@@ -1,0 +1,50 @@
+"""A command that a page shows: which files of the repository it runs.
+
+A page shows `python launch.py 2 hello.py` as a reader types it, in the folder that has
+the two files.  Each is found by its name, anywhere in `examples/`, and the cache's keys
+hold both, with all that they import.
+"""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from collections.abc import Collection
+from pathlib import Path
+
+from book.source.dependencies import contents, find, imported, parsed
+
+
+def files(command: str, roots: Collection[Path]) -> dict[str, Path]:
+    """The programs that `command` names, by these names; raises `LookupError`."""
+    found = {}
+    for word in shlex.split(command):
+        if word.endswith(".py"):
+            paths = [p for root in roots for p in root.glob(f"examples/**/{word}")]
+            every = {path.resolve() for path in paths}
+            if len(every) != 1:
+                raise LookupError(f"examples/ has {len(every)} files called {word}")
+            [found[word]] = every
+    return found
+
+
+def run_by(source: str, roots: tuple[Path, ...]) -> set[Path]:
+    """The files that the commands in `source` run, and all that these import."""
+    found: set[Path] = set()
+    for command in _commands(source):
+        paths = set(files(command, roots).values())
+        paths |= {path for word in command.split() if (path := find(word, roots))}
+        for path in paths - found:
+            found = imported(contents(path, roots), roots, *found) | {path}
+    return found
+
+
+def _commands(source: str) -> list[str]:
+    if "console(" not in source:
+        return []
+    calls = [node for node in ast.walk(parsed(source)) if isinstance(node, ast.Call)]
+    calls = [call for call in calls if getattr(call.func, "id", "") == "console"]
+    first = [call.args[0] for call in calls if call.args]
+    if not all(isinstance(command, ast.Constant) for command in first):
+        raise LookupError("a command that is shown is a plain text")
+    return [command.value for command in first]

@@ -1,0 +1,76 @@
+"""What measures has the machine to itself; all else shares it."""
+
+import asyncio
+
+from book.execute.measuring_lock import Gate
+
+
+def test_those_who_share_pass_together():
+    async def main():
+        gate, met = Gate(), asyncio.Barrier(3)
+
+        async def pass_through():
+            async with gate.shared():
+                await met.wait()  # nobody leaves before all have come
+
+        await asyncio.wait_for(asyncio.gather(*(pass_through() for _ in range(3))), 10)
+
+    asyncio.run(main())
+
+
+def test_one_who_is_alone_meets_nobody_and_need_not_wait_for_newcomers():
+    async def main():
+        gate, inside, log = Gate(), set(), []
+        first_is_in, first_may_go = asyncio.Event(), asyncio.Event()
+
+        async def shared(name, entered=None, may_go=None):
+            async with gate.shared():
+                inside.add(name)
+                log.append(name)
+                if entered:
+                    entered.set()
+                    await may_go.wait()
+                inside.remove(name)
+
+        async def alone(name):
+            async with gate.alone():
+                assert not inside
+                inside.add(name)
+                log.append(name)
+                for _ in range(10):
+                    await asyncio.sleep(0)  # let others try
+                assert inside == {name}
+                inside.remove(name)
+
+        first = asyncio.create_task(shared("first", first_is_in, first_may_go))
+        await first_is_in.wait()
+        tasks = [asyncio.create_task(alone("one"))]
+        for _ in range(3):
+            await asyncio.sleep(0)
+        tasks += [
+            asyncio.create_task(shared("late")),
+            asyncio.create_task(alone("two")),
+        ]
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert log == ["first"]
+        first_may_go.set()
+        await asyncio.wait_for(asyncio.gather(first, *tasks), 10)
+        assert log == ["first", "one", "two", "late"]
+
+    asyncio.run(main())
+
+
+def test_a_failure_inside_lets_the_others_in():
+    async def main():
+        gate = Gate()
+        for way in (gate.alone, gate.shared):
+            try:
+                async with way():
+                    raise ValueError
+            except ValueError:
+                pass
+        async with asyncio.timeout(10), gate.alone():
+            pass
+
+    asyncio.run(main())

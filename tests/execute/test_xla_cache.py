@@ -1,0 +1,57 @@
+"""What XLA compiled is kept for the next page, except from pages that would show it."""
+
+from book.execute import xla_cache
+from book.source.page import read
+
+ROWS = (
+    "import jax\nimport jax.numpy as jnp",
+    "rows = jax.jit(lambda x: x * 3 + 1)(jnp.arange(4))\nassert rows[1] == 4\nrows",
+)
+HITS = """
+hits = []
+jax.monitoring.register_event_listener(lambda name, **_: hits.append(name))
+jax.jit(lambda x: x * 3 + 1)(jnp.arange(4))
+print('taken:', sum(name.endswith('cache_hits') for name in hits))
+"""
+
+
+def test_a_page_takes_what_another_has_compiled(book):
+    book.page("first", *ROWS)
+    assert book.build().code == 0
+    compiled = set((book.docs / "_build" / "xla").iterdir())
+    assert compiled
+    book.page("second", ROWS[0], "assert True" + HITS)
+    assert book.build().code == 0
+    assert "taken: 2" in book.text("second")
+
+
+def test_what_is_damaged_is_compiled_again_without_a_word(book):
+    book.page("first", *ROWS)
+    assert book.build().code == 0
+    for path in (book.docs / "_build" / "xla").iterdir():
+        path.write_bytes(path.read_bytes()[:100])
+    book.page("second", *ROWS)
+    built = book.build()
+    assert built.code == 0, built.said
+    assert "array([ 1,  4,  7, 10]" in book.text("second").replace("Array", "array")
+
+
+def test_pages_that_measure_or_look_at_what_is_compiled_compile_all_of_it(book):
+    def settings(*cells):
+        page = read(book.page("page", "assert True", *cells), "page")
+        return xla_cache.settings(page, book.root)
+
+    assert settings("jax.jit(f)(x)") == xla_cache.environment(book.root)
+    assert settings(":alone:\nseconds(f)") == {}
+    assert settings("print(jax.jit(f).lower(x).compile().as_text())") == {}
+    assert settings("jax.jit(f).lower(x).compile().memory_analysis()") == {}
+    assert settings("jax.config.jax_compilation_cache_dir") == {}
+
+
+def test_too_much_is_thrown_away(tmp_path, monkeypatch):
+    (tmp_path / "one").write_bytes(b"1" * 100)
+    xla_cache.sweep(tmp_path)
+    assert (tmp_path / "one").exists()
+    monkeypatch.setattr(xla_cache, "MOST", 99)
+    xla_cache.sweep(tmp_path)
+    assert not tmp_path.exists()

@@ -1,0 +1,236 @@
+"""A page's notebook and script: its lessons in order, and the text between them."""
+
+import json
+from importlib.metadata import version
+
+import nbformat
+import pytest
+
+from book.exports import downloads
+from book.exports.notebook import lessons_of
+from book.exports.prose import Prose
+from book.snippets.slicer import Slicer
+from book.source.page import read
+from tests.conftest import Book
+
+PROSE = """
+The {term}`shard <shards>` and [`x[0]`](other.md#a-b), [above](#prose), [JAX](https://x.y/z).
+
+:::{admonition} In short
+- One line about `[a](b.md)`.
+:::
+
+::::{dropdown} One answer
+```{literalinclude} ../examples/twice.py
+:pyobject: double
+```
+::::
+
+```{compiled} spine
+```
+"""
+TWICE = '''"""Twice."""
+
+import math
+
+TWO = 2
+
+
+def double(x):
+    return TWO * x
+
+
+def no_use(x):
+    return math.pi
+'''
+
+
+@pytest.fixture
+def taken(tmp_path):
+    """What is made of a page of some cells: its notebook, its script, what is wrong."""
+
+    def take(*cells, prose="Prose.", jax=None, kernel="target"):
+        book = Book(tmp_path)
+        book.write("examples/twice.py", TWICE)
+        path = book.page("page", *cells, prose=prose, kernel=kernel)
+        page, wrong = read(path, "page"), []
+        steps = lessons_of(page, Slicer((tmp_path,)), wrong.append)
+        made = downloads.cells(page, steps, jax or version("jax"))
+        found = nbformat.reads(downloads.notebook(made), as_version=4)
+        nbformat.validate(found)
+        return found.cells, downloads.script(made), wrong
+
+    return take
+
+
+def code(cells):
+    """The sources of the cells of code, but the first, which says what it is."""
+    return {c.id: c.source for c in cells if c.cell_type == "code"}
+
+
+def test_lessons_come_in_order_and_checks_stay_behind(taken):
+    cells, script, wrong = taken(
+        "x = 1",
+        ":check:\nassert x == 1",
+        ":tags: [remove-input]\ndict(alt='Two.')",
+        "x + 1",
+    )
+    assert "*A figure on the site: Two.*" in [cell.source for cell in cells]
+    assert wrong == []
+    assert [*code(cells)] == ["verified-on", "cell1", "cell4"]
+    assert code(cells)["cell4"] == "x + 1"
+    assert "print(x + 1)" in script and "assert" not in script
+    exec(compile(script, "script", "exec"), {})
+
+
+def test_what_a_lesson_takes_from_elsewhere_stands_above_it_once(taken):
+    cells, script, wrong = taken(
+        "x = 1",
+        "from examples.twice import double\n\nx = double(x)  # int\nx",
+        "from examples.twice import double\n\ndouble(2)",
+    )
+    assert wrong == []
+    found = code(cells)
+    assert [*found][1:] == ["cell1", "cell2-uses", "cell2", "cell3"]
+    assert found["cell2-uses"].startswith("TWO = 2\n\n\ndef double(x):")
+    assert "no_use" not in script and "math" not in script
+    assert found["cell2"] == "x = double(x)  # int\nx"
+    assert found["cell3"] == "double(2)"
+    exec(compile(script, "script", "exec"), {})
+
+
+def test_a_lesson_that_raises_goes_on(taken, capsys):
+    cells, script, _ = taken(':raises: "ZeroDivisionError: division"\n1 / 0', "1 + 1")
+    [tagged] = [c for c in cells if "raises-exception" in c.metadata.get("tags", ())]
+    assert tagged.source == "1 / 0"
+    exec(compile(script, "script", "exec"), {})
+    assert capsys.readouterr().out == "ZeroDivisionError: division by zero\n2\n"
+
+
+def test_a_program_of_its_own_becomes_a_file(taken):
+    cells, script, _ = taken(":fresh:\nimport os\nprint(os.name)")
+    found = code(cells)
+    assert found["cell1"] == "%%writefile cell1.py\nimport os\nprint(os.name)"
+    assert "cell1.py" in found["cell1-runs"]
+    assert "# print(os.name)" in script
+
+
+def test_the_first_cell_says_on_which_jax_it_was_verified(taken):
+    cells, script, _ = taken("import optax\nx = 1", jax="9.8.7", kernel="mesh-of-eight")
+    first = code(cells)["verified-on"]
+    assert "pip install jax==9.8.7 optax" in first
+    assert 'jax.config.update("jax_num_cpu_devices", 8)' in first
+    assert script.startswith(f"# %%\n{first}")
+    with pytest.warns(UserWarning, match="verified on JAX 9.8.7, and this is"):
+        exec(compile(first.replace("jax.config", "# "), "first", "exec"), {})
+
+
+SETS = """import jax
+
+jax.config.update("jax_num_cpu_devices", 8)  # a CPU acts as eight devices"""
+
+
+def test_a_page_that_sets_its_devices_in_view_has_no_other_lines(taken):
+    cells, script, _ = taken(SETS, "jax.devices()", kernel="mesh-of-eight")
+    assert code(cells)["cell1"] == SETS
+    assert "jax.config" not in code(cells)["verified-on"]
+    assert script.count("jax.config.update") == 1
+    assert script.index(SETS) < script.index("print(jax.devices())")
+
+
+def test_devices_that_a_later_lesson_sets_are_set_in_the_first_cell(taken):
+    cells, *_ = taken("import jax\n\nlen(jax.devices())", SETS, kernel="mesh-of-eight")
+    assert "jax_platforms" in code(cells)["verified-on"]
+
+
+def test_a_page_that_needs_no_devices_asks_for_none(taken):
+    cells, *_ = taken("x = 1")
+    assert "jax_num_cpu_devices" not in code(cells)["verified-on"]
+
+
+def test_a_name_of_the_page_that_stands_for_another_is_refused(taken):
+    _, _, [wrong] = taken(
+        "TWO = 3",
+        "from examples.twice import double\ndouble(1)",
+        "TWO + 1",
+    )
+    assert wrong.cell == 3
+    assert wrong.reason.startswith("has a `TWO`, and so has the code of examples/twice")
+
+
+def test_text_is_plain_markdown(taken):
+    cells, *_ = taken("x = 1", prose=PROSE)
+    text = "\n".join(c.source for c in cells if c.cell_type == "markdown")
+    assert "The shard and `x[0]`, above, [JAX](https://x.y/z)." in text
+    assert "**In short**\n\n- One line about `[a](b.md)`." in text
+    assert "<summary>One answer</summary>\n\n```python\ndef double(x):" in text
+    assert "*A table on the site.*" in text
+    assert "compiled" not in text and "{" not in text and ":::" not in text
+
+
+def test_links_lead_to_the_site_where_it_has_an_address(tmp_path):
+    prose = Prose("vmap/axes", tmp_path / "axes.md", "https://a.b/book")
+    assert prose.markdown("[`x[0]`](../jit/one.md#a-b) [up](#top)") == (
+        "[`x[0]`](https://a.b/book/jit/one.html#a-b) "
+        "[up](https://a.b/book/vmap/axes.html#top)"
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A site in the real theme, whose repository and address are known."""
+    conf = 'html_theme_options |= {"repository_url": "https://github.com/a/b"}\n'
+    conf += 'html_baseurl = "https://a.b/book/"\n'
+    book = Book(tmp_path_factory.mktemp("site"), conf=conf)
+    book.page("taken", "x = 1\nx")
+    book.write("docs/words.md", "# Words\n\nOnly words.\n")
+    book.index("taken", "words")
+    built = book.build()
+    assert built.code == 0, built.said
+    return book
+
+
+def test_the_menu_offers_the_files_and_colab(site):
+    page = site.text("taken")
+    for name in ("taken.ipynb", "taken.py"):
+        assert f'href="{name}"' in page
+        assert (site.html / name).exists()
+    assert "colab.research.google.com/github/a/b/blob/notebooks/taken.ipynb" in page
+    assert "ipynb" not in site.text("words") and "colab" not in site.text("words")
+    found = json.loads((site.html / "taken.ipynb").read_text())["cells"]
+    assert any("https://a.b/book/taken.html" in "".join(c["source"]) for c in found)
+
+
+def test_files_of_a_page_that_is_gone_go(book):
+    book.page("taken", "x = 1\nx")
+    book.write("docs/words.md", "# Words\n\nOnly words.\n")
+    book.index("taken", "words")
+    assert book.build().code == 0
+    assert {".html", ".ipynb", ".py"} <= {f.suffix for f in book.html.glob("taken*")}
+    (book.docs / "taken.md").unlink()
+    book.index("words")
+    built = book.build()
+    assert built.code == 0, built.said
+    assert not [*book.html.glob("taken*")]
+
+
+def test_the_files_of_a_page_follow_it_and_what_it_imports(book):
+    """A build writes those of pages that it writes, and leaves the others."""
+    book.write("examples/price.py", 'def price():\n    """Return 1."""\n    return 1\n')
+    book.page("one", "from examples.price import price\n\nprint(price())")
+    book.page("two", "print(2)")
+    assert book.build().code == 0
+    two = book.html / "two.md"
+    two.write_text("as it was")
+    book.write("examples/price.py", 'def price():\n    """Return 3."""\n    return 3\n')
+    assert book.build().code == 0
+    assert "Return 3." in (book.html / "one.ipynb").read_text()
+    assert "```text\n3\n```" in (book.html / "one.md").read_text()
+    assert two.read_text() == "as it was"
+    book.page("two", "print(2)", prose="Other prose.")
+    two.with_suffix(".py").unlink()
+    (book.html / "one.ipynb").unlink()
+    assert book.build().code == 0
+    assert "Other prose." in two.read_text()
+    assert "Other prose." in two.with_suffix(".py").read_text()
+    assert "Return 3." in (book.html / "one.ipynb").read_text()

@@ -1,0 +1,108 @@
+"""A program is run as its reader will run it: alone, in an empty folder.
+
+A launcher keeps one Python that has imported JAX and nothing else, and forks it for
+each program: the process is fresh, the import is paid once, and so is what XLA makes of
+code that many programs share.  A program that speaks to the environment before it
+imports JAX gets an interpreter of its own, and so does one that failed: it is run once
+more exactly as its reader will, and only that counts.
+"""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+from book.execute import xla_cache
+from book.execute.fork import FORKS, ForkServer, ServerEnded
+from book.execute.temporary_folder import Folder
+from book.hardware.targets import Target, environment
+
+
+class Launcher:
+    """Runs programs on `target`, from as many threads as you like; a context manager.
+
+    A program runs for at most so many seconds, and status -SIGALRM says that its time
+    was up.  What XLA compiles is kept in the folder `compiled`, or for as long as the
+    launcher is.
+    """
+
+    def __init__(self, target: Target, compiled: Path | None = None):
+        # What the target sets beyond the platform (how many devices, say) is for the
+        # program itself to say, so it is not said here.
+        own = {k: v for k, v in target.env.items() if k != "JAX_NUM_CPU_DEVICES"}
+        whole = environment(Target("", "", "", 0)) | own
+        self._env = {k: v for k, v in whole.items() if k != "PYTHONPATH"}
+        self._compiled = compiled
+        self._server: ForkServer | None = None
+        self._folder: Folder | None = None
+        self._numbers = itertools.count()
+        self._starting = threading.Lock()
+
+    def __enter__(self) -> Launcher:
+        """No Python starts before the first program."""
+        self._folder = Folder().__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the Python that was kept, and all that is left of the programs."""
+        if self._server:
+            self._server.close()
+        self._folder.__exit__()
+
+    def run(self, program: str, limit: int = 120) -> tuple[int, str]:
+        """Run `program` for at most `limit` seconds: its exit status and its output.
+
+        The status is negative when a signal ended it.  Raises `ServerEnded` when the
+        Python that forks has ended.
+        """
+        place = self._folder.path / str(next(self._numbers))
+        place.mkdir()
+        path, log = place / "program.py", place / "log"
+        path.write_text(program, encoding="utf-8")
+        own = [sys.executable, "-u", "-P", str(path)]
+        if not FORKS:
+            return _without_forks(own, _empty(place), self._env, limit)
+        kinds = [("program", [str(path)]), ("command", own)]
+        for kind, arguments in kinds["environ" in program :]:
+            server, empty = self._python(), _empty(place)
+            child = server.start(kind, arguments, empty, self._env, (log, log), limit)
+            code = child.wait()
+            if child.lost:
+                raise ServerEnded
+            if not code:
+                break
+        return code, log.read_text(encoding="utf-8", errors="replace")
+
+    def _python(self) -> ForkServer:
+        with self._starting:
+            if self._server is None:
+                compiled = self._compiled or self._folder.path / "compiled"
+                self._server = ForkServer(self._env | xla_cache.environment(compiled))
+            return self._server
+
+
+def _empty(place: Path) -> Path:
+    """A new empty folder."""
+    return Path(tempfile.mkdtemp(dir=place))
+
+
+def _without_forks(command, folder, env, limit: int) -> tuple[int, str]:
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=env,
+            timeout=limit,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+    except subprocess.TimeoutExpired as error:
+        return -signal.SIGALRM, error.stdout or ""
+    return done.returncode, done.stdout
