@@ -78,9 +78,10 @@ def test_a_changed_example_runs_the_pages_that_import_it_however_indirectly(buil
 def test_a_change_of_the_engine_runs_nothing_unless_pages_import_it():
     docs = Path(__file__).parents[2] / "docs"
     found = imported("from book.draw import shards", (docs,))
-    rooms = {path.relative_to(docs / "book").parts[0] for path in found}
-    by_commands = {"commands.py", "imports.py"}  # a console finds programs by these
-    assert rooms == {"__init__.py", "draw"} | by_commands
+    names = [path.relative_to(docs / "book") for path in found]
+    engine = {name.as_posix() for name in names if name.parts[0] != "draw"}
+    by_commands = {"source/commands.py", "source/dependencies.py"}  # of a console
+    assert engine == {"__init__.py", "source/__init__.py"} | by_commands
 
 
 INDENTED = """

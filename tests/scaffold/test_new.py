@@ -14,7 +14,7 @@ from book.snippets.slicer import Slicer, programs
 from book.source.page import read
 from tests.launcher import Launcher
 
-REAL = Path(__file__).parents[1]
+REAL = Path(__file__).parents[2]
 PAGE = "docs/shard_map/varying.md"
 LOOK_UP = "docs/vmap/options.md"
 ERROR = "docs/errors/rank.md"

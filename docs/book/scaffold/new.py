@@ -5,7 +5,7 @@
     python -m book.new errors/inconsistent_sizes
     python -m book.new learn/one_example lesson
 
-writes a page from `docs/book/template/`: a concept with its exercise, in `errors/` the
+writes a page from `docs/book/scaffold/templates/`: a concept with its exercise, in `errors/` the
 page of a message, or a lesson with its exercise and its program.  It says where the
 page goes in the table of contents.  What is to be written says TODO, and the tests
 object until the last of them is gone.  Nothing that exists is ever overwritten.
