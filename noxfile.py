@@ -182,9 +182,8 @@ def play(session: nox.Session) -> None:
 def new(session: nox.Session) -> None:
     """A page, its program and its exercise, ready to be filled: -- shard_map/name."""
     install(session, "docs")
-    session.run(
-        "python", "-m", "book.scaffold.new", *session.posargs, env={"PYTHONPATH": "docs"}
-    )
+    command = ("python", "-m", "book.scaffold.new", *session.posargs)
+    session.run(*command, env={"PYTHONPATH": "docs"})
 
 
 @nox.session

@@ -17,7 +17,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "book"]
 
-# Pages are executed by book.build.pipeline, before MyST-NB reads them with their outputs.
+# The build executes pages before MyST-NB reads them with their outputs.
 nb_execution_mode = "off"
 nb_custom_formats = {".md": "book.build.pipeline.with_outputs"}
 suppress_warnings = ["mystnb.nbcell"]  # book.source.page says it, with page and line

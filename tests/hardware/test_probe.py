@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from tests.hardware.test_targets import COUNT, SMALL
 
 from book.hardware.probe import PATIENCE, Probe
 from book.hardware.targets import Target, TargetError
+from tests.hardware.test_targets import COUNT, SMALL
 
 
 def sentence(built) -> str:

@@ -7,12 +7,12 @@ whose assertions say what it needs.  What it does not need has `no_` in it.
 import textwrap
 
 import pytest
-from tests.snippets.slices import cells_of
 
 from book.snippets.program import DEVICE_LINES
 from book.snippets.slicer import SliceError, Slicer, programs
 from book.source.page import Cell, Page
 from tests.launcher import Launcher
+from tests.snippets.slices import cells_of
 
 UNDEFINED = "uses `y`, which no lesson of the page defines: define it in one"
 

@@ -6,10 +6,10 @@ A page that breaks the rule of the book, *a cell changes only what it made*, is 
 from pathlib import Path
 
 import pytest
-from tests.snippets.slices import FOLDER, cells_of
 
 from book.snippets.slicer import SliceError, Slicer
 from tests.launcher import Launcher
+from tests.snippets.slices import FOLDER, cells_of
 
 PAGES = sorted(FOLDER.glob("*.txt"))
 

@@ -1,11 +1,11 @@
 """A new page starts complete: it builds, its cells run, its exercise can fail.
 
-    python -m book.new shard_map/varying
-    python -m book.new vmap/options look-up
-    python -m book.new errors/inconsistent_sizes
-    python -m book.new learn/one_example lesson
+    python -m book.scaffold.new shard_map/varying
+    python -m book.scaffold.new vmap/options look-up
+    python -m book.scaffold.new errors/inconsistent_sizes
+    python -m book.scaffold.new learn/one_example lesson
 
-writes a page from `docs/book/scaffold/templates/`: a concept with its exercise, in `errors/` the
+writes a page from the folder `templates`: a concept with its exercise, in `errors/` the
 page of a message, or a lesson with its exercise and its program.  It says where the
 page goes in the table of contents.  What is to be written says TODO, and the tests
 object until the last of them is gone.  Nothing that exists is ever overwritten.

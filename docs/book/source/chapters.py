@@ -1,7 +1,7 @@
 """The order of the pages: chapters, lessons, and how long one reads.
 
-A chapter is a page with a table of contents.  A lesson says its number among the lessons
-of its chapter, and those that it `needs`, which stand above it there.  A page that a
+A chapter is a page with a table of contents. A lesson says its number among the lessons
+of its chapter, and those that it `needs`, which stand above it there. A page that a
 lesson's box *Look it up* leads to says which lesson that is, for whoever is new to the
 subject.
 """
