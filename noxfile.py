@@ -225,10 +225,10 @@ def live(session: nox.Session) -> None:
 
 @nox.session
 def play(session: nox.Session) -> None:
-    """The site on this machine's own devices: lessons are edited and run in place."""
+    """JupyterLab on the notebooks of the built book, on this machine alone."""
     install(session, "play")
-    served = ("python", "-m", "book.play", str(HTML), *session.posargs)
-    session.run(*served, env={"PYTHONPATH": "docs"})
+    command = ("python", "-m", "book.exports.play", str(HTML), "docs/_build/play")
+    session.run(*command, *session.posargs, env={"PYTHONPATH": "docs"})
 
 
 @nox.session

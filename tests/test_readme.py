@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,7 +22,18 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 WORKFLOW = ".github/workflows/book.yml"
-CALLERS = ["README.md", "CONTRIBUTING.md", WORKFLOW, ".readthedocs.yaml", ".ci/run"]
+WORKFLOWS = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (ROOT / ".github" / "workflows").glob("*.yml")
+)
+CALLERS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    ".github/pull_request_template.md",
+    *WORKFLOWS,
+    ".readthedocs.yaml",
+    ".ci/run",
+]
 NOX = re.compile(r"\bnox(?: --[\w-]+)* -s((?: [a-z_]+)+)")
 SHORT = re.compile(r"^\$\w+((?: [a-z_]+)+)$", re.MULTILINE)  # nox in a variable
 
@@ -79,8 +91,6 @@ def test_the_readme_says_how_to_build_and_test(command):
 
 @pytest.mark.parametrize("name", CALLERS)
 def test_every_session_that_is_called_is_there(name):
-    if not (ROOT / name).exists():
-        pytest.skip(f"there is no {name}")
     found = called((ROOT / name).read_text(encoding="utf-8"))
     assert found
     assert found <= sessions()
@@ -105,9 +115,11 @@ def test_every_file_that_is_linked_is_there(name):
     assert [link for link in files if not (ROOT / link).exists()] == []
 
 
-def test_every_folder_of_the_readme_is_there():
-    folders = re.findall(r"^\| `([\w/]+/)` \|", README, re.MULTILINE)
-    assert len(folders) == 7
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_every_folder_that_is_explained_is_there(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    folders = re.findall(r"^\| `([\w/]+/)` \|", text, re.MULTILINE)
+    assert folders
     assert [folder for folder in folders if not (ROOT / folder).is_dir()] == []
 
 
@@ -125,10 +137,67 @@ def test_the_workflow_asks_for_no_more_than_it_needs():
     site, notebooks = {"pages": "write", "id-token": "write"}, {"contents": "write"}
     assert publish == site | notebooks
     assert set(more.values()) == {None}
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_runs_actions_by_commit_and_no_text_of_a_stranger(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    used = re.findall(r"\buses: *(.*)", text)
+    assert used
+    pinned = re.compile(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+    assert [action for action in used if not pinned.fullmatch(action)] == []
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] == {"contents": "read"}
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    used = [step["uses"] for step in steps if "uses" in step]
-    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", action) for action in used)
     assert not any("${{" in step.get("run", "") for step in steps)
+
+
+def test_one_version_of_an_action_runs_everywhere():
+    texts = [(ROOT / name).read_text(encoding="utf-8") for name in WORKFLOWS]
+    used = {line for text in texts for line in re.findall(r"\buses: *(.*)", text)}
+    names = [action.partition("@")[0] for action in sorted(used)]
+    assert len(names) == len(set(names)), sorted(used)
+
+
+@pytest.mark.parametrize("name", [WORKFLOW, ".ci/run"])
+def test_all_checks_are_called_by_one_name(name):
+    assert "ci" in called((ROOT / name).read_text(encoding="utf-8"))
+
+
+def test_the_python_that_builds_the_published_site_is_tested():
+    noxfile = (ROOT / "noxfile.py").read_text(encoding="utf-8")
+    [found] = re.findall(r"^PUBLISHED = \((\d+), (\d+)\)$", noxfile, re.MULTILINE)
+    published = ".".join(found)
+    workflow = yaml.safe_load((ROOT / WORKFLOW).read_text(encoding="utf-8"))
+    assert published in workflow["jobs"]["cpu"]["strategy"]["matrix"]["python"]
+    sites = [
+        step["if"]
+        for step in workflow["jobs"]["cpu"]["steps"]
+        if "nox -s site" in step.get("run", "")
+    ]
+    assert len(sites) == 1 and f"matrix.python == '{published}'" in sites[0]
+    docs = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text(encoding="utf-8"))
+    assert docs["build"]["tools"]["python"] == published
+    assert f"/{published}/" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+
+
+def test_commits_are_checked_by_the_linter_of_the_lock():
+    lock = (ROOT / "requirements" / "lint.txt").read_text(encoding="utf-8")
+    [locked] = re.findall(r"^ruff==\S+", lock, re.MULTILINE)
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    [repository] = yaml.safe_load(text)["repos"]
+    for hook in repository["hooks"]:
+        assert hook["additional_dependencies"] == [locked]
+
+
+def test_the_citation_names_this_edition():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    version = project["project"]["version"]
+    assert citation["version"] == citation["preferred-citation"]["edition"] == version
+    assert citation["license"] == project["project"]["license"]
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{version}]" in changes
 
 
 def test_the_workflow_offers_targets_that_there_are():

@@ -1,61 +1,108 @@
-"""A lesson is edited and run in place: `nox -s play`, as a reader has it."""
+"""`nox -s play`, as a reader starts it: JupyterLab with the notebooks of the site."""
 
-import shutil
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
 
+import psutil
 import pytest
-from playwright.sync_api import expect
 
-from tests.browser.conftest import HTML
-from tests.played import played
-
-PAGE, EXERCISE = "vmap/axes.html", "vmap/by_hand.html"
+ROOT = Path(__file__).parents[2]
+OPTIONS = ("--no-browser", "--port=0", "--allow-root")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """The address of the site with a page's path to follow, and the token."""
-    site = tmp_path_factory.mktemp("played") / "html"
-    shutil.copytree(HTML, site)
-    with played(site) as (url, token, _):
-        yield f"{url}/book/{{}}?token={token}"
+def html(tmp_path_factory):
+    """A built site of one page."""
+    html = tmp_path_factory.mktemp("site") / "html"
+    (html / "vmap").mkdir(parents=True)
+    (html / "index.html").write_text("a page")
+    (html / "vmap" / "axes.ipynb").write_text("{}")
+    return html
 
 
-def test_an_edited_lesson_runs_and_shows_what_it_prints(opened, server):
-    page = opened(server.format(PAGE))
-    lesson = page.locator(".runnable").first
-    code = lesson.get_by_role("textbox")
-    code.click()
-    page.keyboard.press("Control+End")
-    page.keyboard.press("Enter")
-    page.keyboard.type("print(6 * 7)")
-    page.keyboard.press("Shift+Enter")
-    expect(lesson.locator(".told")).to_have_text("42", timeout=60_000)
-    expect(page.get_by_role("status").filter(has_text="cell 1")).to_have_text(
-        "cell 1 has run"
+@contextlib.contextmanager
+def started(html):
+    """JupyterLab on a built site: its process, its address, and its token."""
+    folders = ("RUNTIME", "DATA")
+    env = {f"JUPYTER_{name}_DIR": str(html.parent / name) for name in folders}
+    command = [sys.executable, "-m", "book.exports.play", html, html.parent / "play"]
+    process = subprocess.Popen(
+        [*command, *OPTIONS],
+        cwd=html.parent,
+        env=os.environ | env | {"PYTHONPATH": str(ROOT / "docs")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
+    try:
+        said = []
+        found = None
+        while not found:
+            line = process.stdout.readline()
+            assert line, "".join(said)
+            said.append(line)
+            found = re.search(r"(http://\S+?:\d+)/\S*token=(\w+)", line)
+        yield process, found[1], found[2]
+    finally:
+        process.kill()
+        process.communicate()
 
 
-def test_a_lesson_runs_those_above_it_first_and_one_that_fails_says_why(opened, server):
-    page = opened(server.format(PAGE))
-    lessons = page.locator(".runnable")
-    lessons.nth(0).get_by_role("textbox").fill("import jax\nx = 42")
-    lessons.nth(1).get_by_role("textbox").fill("x / 0")
-    lessons.nth(1).get_by_role("button", name="Run: ").click()
-    failed = lessons.nth(1).locator(".told .failed")
-    expect(failed).to_contain_text(
-        "ZeroDivisionError: division by zero", timeout=60_000
-    )
+def get(process, url, token=""):
+    """Return what `url` says, as soon as the server listens."""
+    headers = {"Authorization": f"token {token}"} if token else {}
+    asked = urllib.request.Request(url, headers=headers)
+    while process.poll() is None:
+        try:
+            with urllib.request.urlopen(asked, timeout=60) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise
+        except urllib.error.URLError as error:
+            if not isinstance(error.reason, ConnectionRefusedError):
+                raise
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=0.1)
+    raise AssertionError(f"the server ended with {process.returncode}")
 
 
-def test_a_known_mistake_is_named_where_the_check_of_an_exercise_fails(opened, server):
-    page = opened(server.format(EXERCISE))
-    exercise = page.locator(".runnable", has_text="import check")
-    module = "from examples.exercises.by_hand import check, mistake_takes_turns"
-    exercise.get_by_role("textbox").fill(f"{module}\ncheck(mistake_takes_turns)")
-    exercise.get_by_role("textbox").press("Shift+Enter")
-    told = exercise.locator(".told p")
-    expect(told).to_have_text(
-        "A known mistake: You looped over the points with lax.map, "
-        "which takes them one by one.",
-        timeout=100_000,
-    )
+def test_who_has_the_token_finds_the_notebooks_and_a_kernel_that_ends_with_the_server(
+    html,
+):
+    with started(html) as (process, address, token):
+        assert address.startswith("http://127.0.0.1:")
+        ports = {c.laddr.ip for c in psutil.Process(process.pid).net_connections()}
+        assert ports == {"127.0.0.1"}
+        for without in (f"{address}/api/contents", f"{address}/api/kernels"):
+            with pytest.raises(urllib.error.HTTPError) as error:
+                get(process, without)
+            assert error.value.code == 403
+        assert "JupyterLab" in get(process, f"{address}/lab", token)
+        [folder] = json.loads(get(process, f"{address}/api/contents", token))["content"]
+        assert folder["path"] == "vmap"
+        inside = json.loads(get(process, f"{address}/api/contents/vmap", token))
+        assert [one["path"] for one in inside["content"]] == ["vmap/axes.ipynb"]
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+def test_each_time_the_token_is_a_new_one(html):
+    with started(html) as (_, _, first), started(html) as (_, _, second):
+        assert first != second
+
+
+def test_without_a_site_it_says_what_builds_one(tmp_path):
+    command = [sys.executable, "-m", "book.exports.play", tmp_path, tmp_path / "play"]
+    env = os.environ | {"PYTHONPATH": str(ROOT / "docs")}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "`nox -s docs` builds it" in done.stderr

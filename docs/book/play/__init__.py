@@ -1,1 +1,0 @@
-"""The site on this machine's own devices: lessons are edited and run in place."""
