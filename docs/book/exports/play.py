@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import sys
 from pathlib import Path
@@ -63,15 +62,17 @@ def main(html: str, play: str, *options: str) -> None:
     notebooks = Path(play, "notebooks").resolve()
     copy_notebooks(Path(html), notebooks)
     os.environ.update(environment(Path(play, "settings").resolve()))
+    for chosen_token in ("JUPYTER_TOKEN", "JUPYTER_TOKEN_FILE"):
+        os.environ.pop(chosen_token, None)  # Jupyter makes a new one, and prints it
     chosen = {
         "ServerApp.root_dir": str(notebooks),
         "ServerApp.ip": "127.0.0.1",
         "ServerApp.answer_yes": True,  # one Ctrl-C is enough
         "ServerApp.log_level": "WARN",
-        "IdentityProvider.token": secrets.token_hex(24),
-        # It asks nobody for news, nor for a newer JupyterLab.
+        # It asks nobody for news, for a newer JupyterLab, or for extensions.
         "LabApp.news_url": None,
         "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
+        "LabApp.extension_manager": "readonly",
     }
     arguments = [f"--{name}={value}" for name, value in chosen.items()]
     LabApp.launch_instance([*arguments, *options])
