@@ -1,8 +1,13 @@
-"""The promises of the book, one session each; what follows `--` goes on to the tool."""
+"""The commands of the book, for Nox; what follows `--` goes on to the tool.
+
+`nox -s docs` builds the book, `nox -s tests` tests it, and `nox -s ci` runs all that
+has to pass before a change is merged. `nox --list` shows the others.
+"""
 
 import hashlib
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import nox
@@ -11,11 +16,25 @@ nox.needs_version = ">=2025.2"
 nox.options.sessions = ["docs", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
+# What `nox -s ci` runs, and with it `.ci/run` and the workflow: the tests on each
+# Python, and the rest only on the one that builds the published site.
+CHECKS = {"tests": ()}
+CHECKS_OF_THE_PUBLISHED = {"lint": (), "docs": (), "compile": ("--check",)}
+PUBLISHED = (3, 12)
+
 HTML = Path("docs/_build/html")
 BUILD = ("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs")
 LAUNCH = Path("examples/scale/runners")  # files that schedulers read
+FORMS = Path(".github/ISSUE_TEMPLATE")
 SCHEMAS = {
     "--builtin-schema vendor.readthedocs": [".readthedocs.yaml"],
+    "--builtin-schema vendor.citation-file-format": ["CITATION.cff"],
+    "--builtin-schema vendor.dependabot": [".github/dependabot.yml"],
+    "--builtin-schema vendor.github-issue-config": [FORMS / "config.yml"],
+    "--builtin-schema vendor.github-issue-forms": [
+        FORMS / "question.yml",
+        FORMS / "wrong_page.yml",
+    ],
     "--schemafile tests/scale/jobset.schema.json": LAUNCH.glob("jobset*.yaml"),
 }
 WORKERS = str((os.cpu_count() or 1) + 1)  # some tests wait, for what hangs or ends
@@ -54,6 +73,30 @@ def docs(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Every promise is tested: programs, snippets, house rules, engine."""
     pytest(session)
+
+
+@nox.session(venv_backend="none")
+def ci(session: nox.Session) -> None:
+    """All that has to pass before a change is merged, on the Python that runs this."""
+    checks = dict(CHECKS)
+    if sys.version_info[:2] == PUBLISHED:
+        checks = CHECKS_OF_THE_PUBLISHED | checks
+    for name, arguments in checks.items():
+        session.notify(name, posargs=arguments)
+
+
+@nox.session
+def newest(session: nox.Session) -> None:
+    """Build and test with the newest of all packages, past the locks: -- docs|tests."""
+    project = nox.project.load_toml("pyproject.toml")
+    packages = nox.project.dependency_groups(project, "test")
+    session.install("--upgrade", "jax", *packages)
+    session.env.update(PYTHONPATH="", PYTHONDONTWRITEBYTECODE="")
+    wanted = session.posargs or ["docs", "tests"]
+    if "docs" in wanted:
+        session.run(*BUILD, str(HTML), "-b", "html")
+    if "tests" in wanted:
+        session.run(*PYTEST)
 
 
 @nox.session
@@ -114,20 +157,30 @@ def rounding(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """The built site in a real Chromium: copying, searching, axe, print, phone."""
     install(session, "browser")
-    own = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not (own := own or shutil.which("google-chrome") or ""):  # tests say the rest
+    chromium = (
+        os.environ.get("CHROMIUM")
+        or shutil.which("chromium")
+        or shutil.which("google-chrome")
+    )
+    if not chromium:
+        # Where this fails, the tests say what else can be done.
         fetch = ("playwright", "install", "--with-deps", "chromium")
         session.run(*fetch, success_codes=range(256))
-    session.run(*PYTEST, "tests/browser", *session.posargs, env={"CHROMIUM": own})
+    env = {"CHROMIUM": chromium or ""}
+    session.run(*PYTEST, "tests/browser", *session.posargs, env=env)
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """The code reads as one hand's; scripts and settings are what their tools take."""
+    """Style, types and imports of the code; scripts, workflows and settings."""
     install(session, "lint")
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check", *session.posargs)
+    session.run("mypy")
+    imports = ("lint-imports", "--no-cache", "--no-logo", "pyproject.toml")
+    session.run(*imports, env={"PYTHONPATH": "docs"})
     session.run("actionlint")  # with shellcheck, of each step's commands
+    session.run("zizmor", "--offline", "--no-progress", "--quiet", ".github")
     session.run("shellcheck", ".ci/run", *map(str, LAUNCH.parent.rglob("*.s[bh]*")))
     for schema, files in SCHEMAS.items():
         session.run("check-jsonschema", *schema.split(), *map(str, files))

@@ -1,6 +1,7 @@
 """How the book is made; every line is chosen."""
 
 import logging
+import os
 import sys
 from pathlib import Path
 
@@ -34,9 +35,9 @@ myst_heading_anchors = 3
 nitpicky = True
 highlight_language = "python"
 
-# Where the book lives, such as https://github.com/someone/book: the one place for the
-# buttons that lead to the repository and to its issues; without it there are none.
-repository = ""
+# Where the book lives, such as https://github.com/someone/book: pages lead to it and to
+# its issues, and to Colab; without it there are no such links. The workflow sets it.
+repository = os.environ.get("BOOK_REPOSITORY", "")
 
 # Where the site is published, such as https://someone.github.io/book/: the one place
 # for canonical addresses, pictures in shared links, and the links of 404.html.
