@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -33,20 +34,56 @@ def pytest_configure(config: pytest.Config) -> None:
     config.target = target
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Refuse a module that touches a device as it is imported.
+
+    With fewer devices its mesh would fail before any test can be skipped.  And a TPU,
+    which one process holds at a time, would be gone before a test starts a process
+    that wants it.
+    """
+    before = _devices_are_in_use()
+    report = yield
+    if not before and _devices_are_in_use():
+        report.outcome = "failed"
+        report.longrepr = (
+            f"{collector.nodeid} touches a device as it is imported: make its arrays "
+            "and meshes in a function or a fixture, or with NumPy."
+        )
+    return report
+
+
+def _devices_are_in_use() -> bool:
+    """Whether this process has started JAX's devices; it starts none to find out."""
+    if "jax" not in sys.modules:
+        return False
+    import jax
+
+    count = jax.config.jax_num_cpu_devices
+    try:
+        jax.config.update("jax_num_cpu_devices", count + 1)
+    except RuntimeError:  # too late to choose a number, says JAX: they are started
+        return True
+    jax.config.update("jax_num_cpu_devices", count)
+    return False
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test that asks for more devices than there are, by a marker or a program.
 
     A program makes its mesh of eight devices plainly, and a target may have fewer.
     """
-    marked = [marker.args[0] for marker in item.iter_markers("needs_devices")]
-    needed = max(
-        [*marked, *(8 for path in _programs(item) if _is_for_eight(path))] or [0]
-    )
-    if needed:
-        import jax
+    needed = [marker.args[0] for marker in item.iter_markers("needs_devices")]
+    if any(_is_for_eight(path) for path in _programs(item)):
+        needed.append(8)
+    if not needed:
+        return
+    import jax
 
-        if jax.device_count() < needed:
-            pytest.skip(f"needs {needed} devices, has {jax.device_count()}")
+    if jax.device_count() < max(needed):
+        pytest.skip(f"needs {max(needed)} devices, has {jax.device_count()}")
 
 
 def _programs(item: pytest.Item) -> list[Path]:

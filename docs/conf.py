@@ -21,7 +21,7 @@ exclude_patterns = ["_build", "book"]
 # The build executes pages before MyST-NB reads them with their outputs.
 nb_execution_mode = "off"
 nb_custom_formats = {".md": "book.build.pipeline.with_outputs"}
-suppress_warnings = ["mystnb.nbcell"]  # book.source.page says it, with page and line
+suppress_warnings = ["mystnb.nbcell"]  # book.source.parser says it, with page and line
 nb_merge_streams = True
 for chatty in (
     "myst_nb.sphinx_ext",

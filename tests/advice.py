@@ -15,7 +15,7 @@ from pathlib import Path
 
 from book.snippets.slicer import Slicer, programs
 from book.source.chapters import LESSON
-from book.source.page import Page
+from book.source.model import Page
 from book.state import Problem
 from tests import house, page_rules
 

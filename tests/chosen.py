@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from book.source.page import Page
+from book.source.model import Page
 from tests import house
 
 ASKS = frozenset(("sends", "memory_analysis", "cost_analysis"))

@@ -17,7 +17,8 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from book.execute.type_comments.parse import claims
-from book.source.page import Cell, Page, read
+from book.source.model import Cell, Page
+from book.source.parser import read
 
 AXES = ("rows", "inner", "batch", "model", "data", "stage", "expert", "sequence")
 AXES += ("height", "width", "slice", "fsdp", "host")

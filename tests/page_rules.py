@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from book.source.chapters import LESSON, LOOK_UP, looked_up
-from book.source.page import Cell, Fence, Page
+from book.source.chapters import LESSON, LOOK_UP, linked_pages
+from book.source.model import Cell, Fence, Page
 from tests import house
 from tests.chosen import what_a_compiler_chose_is_guarded
 
@@ -493,7 +493,9 @@ def a_lesson_stands_alone(page: Page) -> list[str]:
     found = []
     for line, text in page.prose:
         if not any(line in box for box in inside):
-            found += [line for name in looked_up(page, text) if _is_outside(page, name)]
+            found += [
+                line for name in linked_pages(page, text) if _is_outside(page, name)
+            ]
     if len(found) <= LESSON_LINKS:
         return []
     what = f"{len(found)} links lead out of the course; {LESSON_LINKS} are usual"

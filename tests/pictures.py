@@ -7,10 +7,7 @@ import jax
 from jax import P
 from jax.sharding import NamedSharding
 
-
-def eight():
-    """Return eight devices: the accelerators, or simulated ones."""
-    return (jax.devices() if jax.device_count() >= 8 else jax.devices("cpu"))[:8]
+from tests.devices import eight
 
 
 def mesh_of(*axes):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from book.html.error_links import APART, SHELF, in_order, page_about, words
 from book.html.release_diff import Outputs, code, kept, raising
-from book.source.page import Page
+from book.source.model import Page
 from tests import house
 
 _SHARE = 0.5  # of the words of a message that a title has, at least,

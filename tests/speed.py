@@ -25,7 +25,8 @@ sys.path[:0] = [str(ROOT / "docs")]
 from book.execute.scheduler import cores  # noqa: E402
 from book.hardware.targets import environment, load  # noqa: E402
 from book.snippets.slicer import Slicer, programs  # noqa: E402
-from book.source.page import Page, read  # noqa: E402
+from book.source.model import Page  # noqa: E402
+from book.source.parser import read  # noqa: E402
 
 # A page's cells, timed in a process that has imported JAX before the clock starts.
 CELLS = """

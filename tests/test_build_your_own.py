@@ -14,6 +14,7 @@ from jax.extend.random import threefry2x32_p
 
 from examples.vmap.batching_rules import RULES, all_batched
 from examples.vmap.build_your_own import evaluate, vmap
+from tests.devices import cpus
 
 # Primitives that the oldest JAX of this book does not have.
 NEWER = {"log2", "one_minus_square"}
@@ -21,8 +22,19 @@ EXAMPLES = 3
 
 
 def numbers(*shape, start=0):
-    """Small whole numbers in float32."""
-    return ((jnp.arange(np.prod(shape)) * 7 + start) % 11).reshape(shape) * 1.0
+    """Small whole numbers in float32, in NumPy's array: no device is touched."""
+    whole = (np.arange(np.prod(shape)) * 7 + start) % 11
+    return whole.reshape(shape).astype(np.float32)
+
+
+def keys():
+    """As many keys as there are examples."""
+    return jax.random.split(jax.random.key(0), EXAMPLES)
+
+
+def raw_keys():
+    """The same in the old form, an array of numbers."""
+    return jax.random.split(jax.random.PRNGKey(0), EXAMPLES)
 
 
 def assert_same(found, expected):
@@ -44,11 +56,12 @@ def assert_same(found, expected):
 
 # ---- each rule, with every choice of what is mapped ------------------------------
 
+# Each case is a function and its arguments.  Keys live on a device, so what makes them
+# stands in their place until a test runs.
 vector, matrix = numbers(EXAMPLES, 4), numbers(EXAMPLES, 4, 2, start=3)
 number = numbers(EXAMPLES, start=1)
-index, flags = jnp.array([2, 0, 9]), jnp.array([True, False, True])
-whole = (matrix * 5).astype(jnp.int32)
-keys = jax.random.split(jax.random.key(0), EXAMPLES)
+index, flags = np.array([2, 0, 9], np.int32), np.array([True, False, True])
+whole = (matrix * 5).astype(np.int32)
 small = vector / 16
 square = numbers(EXAMPLES, 4, 4, start=2)
 
@@ -187,11 +200,11 @@ CASES = {
     ),
     "threefry": (
         lambda a, b: threefry2x32_p.bind(a, a + 1, b, b + 2),
-        (vector.astype(jnp.uint32), vector[::-1].astype(jnp.uint32)),
+        (vector.astype(np.uint32), vector[::-1].astype(np.uint32)),
     ),
     "a clone of a key": (
         lambda x: jax.random.bits(jax.random.clone(jax.random.key(x)), (2,)),
-        (number.astype(jnp.uint32),),
+        (number.astype(np.uint32),),
     ),
     "products with Householder's matrices": (
         lambda a, c: lax.linalg.ormqr(a, a[0] * 0 + 0.5, c),
@@ -255,7 +268,7 @@ CASES = {
     "seeds": (lambda i: jax.random.split(jax.random.PRNGKey(i)), (index,)),
     "wrapped": (
         lambda k: jax.random.normal(k, (2,)),
-        (jax.random.split(jax.random.PRNGKey(0), EXAMPLES),),
+        (raw_keys,),
     ),
     "cond": (
         lambda p, x, y: lax.cond(p > 2, lambda: (x, y + 1), lambda: (2 * x, y + x)),
@@ -346,7 +359,7 @@ CASES = {
         ),
         (vector,),
     ),
-    "mulhi": (lambda x: lax.mulhi(x, 5 * x), (whole.astype(jnp.uint32),)),
+    "mulhi": (lambda x: lax.mulhi(x, 5 * x), (whole.astype(np.uint32),)),
     "solving": (
         lambda a, b: (
             lax.linalg.cholesky(a @ a.T + 9 * jnp.eye(4)),
@@ -412,6 +425,7 @@ CASES = {
 
 def choices(args):
     """Yield arguments and in_axes: each mapped at the front, at the back, or shared."""
+    args = [x() if callable(x) else x for x in args]
     for mapped in itertools.product((True, False), repeat=len(args)):
         if not any(mapped):
             continue
@@ -644,7 +658,7 @@ def test_what_examples_share_is_computed_once():
 
 
 def test_it_maps_inside_of_shard_map():
-    mesh = jax.make_mesh((8,), ("rows",))
+    mesh = jax.make_mesh((8,), ("rows",), devices=cpus(8))
     x = jax.device_put(numbers(16, 3), jax.sharding.NamedSharding(mesh, P("rows")))
 
     def on_device(mapper):

@@ -17,6 +17,7 @@ from examples.collectives.blocks import blocks_of, in_groups
 from examples.pmap.collectives import BOTH_WAYS
 from examples.scale.how_long import said
 from examples.tools.traffic import sends
+from tests.devices import cpus
 
 GRIDS = {
     **{(n,): ("rows",) for n in (1, 2, 4, 8)},
@@ -34,7 +35,7 @@ few = partial(
 @cache
 def grid(shape):
     """A mesh of this shape of CPU devices."""
-    devices = jax.devices("cpu")[: np.prod(shape)]
+    devices = cpus(int(np.prod(shape)))
     return jax.make_mesh(shape, GRIDS[shape], devices=devices)
 
 
@@ -125,7 +126,7 @@ def hold_along_axes(drawn):
 def hold_in_groups(drawn):
     count, groups, collective, reference, options, shape = drawn
     x = whole_numbers(count, *shape)
-    devices = jax.devices("cpu")[:count]
+    devices = cpus(count)
     grouped = partial(collective, axis_name="rows", axis_index_groups=groups)
     found = jax.pmap(grouped, axis_name="rows", devices=devices)(x)
     same(np.asarray(found), in_groups(reference, [*x], groups, **options))

@@ -12,6 +12,7 @@ from jax.sharding import NamedSharding
 
 from examples.exercises.cut_an_array import solution
 from examples.mesh.cut_an_array import every_spec, held, names, pieces, same
+from tests.devices import cpus
 
 NAMES = "rows", "inner", "batch"
 SIZES = [(1,), (3,), (8,), (2, 4), (4, 2), (3, 2), (1, 8), (5, 1), (2, 2, 2), (1, 2, 3)]
@@ -19,7 +20,8 @@ SIZES = [(1,), (3,), (8,), (2, 4), (4, 2), (3, 2), (1, 8), (5, 1), (2, 2, 2), (1
 
 def mesh_of(sizes):
     """A mesh of the first devices, as `sizes` says."""
-    return jax.make_mesh(sizes, NAMES[: len(sizes)], devices=jax.devices("cpu"))
+    devices = cpus(int(np.prod(sizes)))
+    return jax.make_mesh(sizes, NAMES[: len(sizes)], devices=devices)
 
 
 @st.composite

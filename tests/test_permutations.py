@@ -21,6 +21,7 @@ from examples.collectives import (
 from examples.collectives.blocks import blocks_of, in_groups
 from examples.pmap import collectives as of_pmap
 from examples.tools.traffic import sends
+from tests.devices import cpus
 
 NAMES = ("rows", "inner", "batch")
 MESHES = (1,), (2,), (4,), (8,), (4, 2), (2, 2, 2)
@@ -34,7 +35,7 @@ lengths = st.integers(1, 3)
 @cache
 def mesh_of(shape):
     """Return a mesh of the first devices, with as many axes as `shape` is long."""
-    devices = jax.devices("cpu")[: int(np.prod(shape))]
+    devices = cpus(int(np.prod(shape)))
     return jax.make_mesh(shape, NAMES[: len(shape)], devices=devices)
 
 

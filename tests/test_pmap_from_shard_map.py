@@ -12,6 +12,7 @@ from jax import lax
 
 from examples.pmap.pmap_from_shard_map import pmap
 
+pytestmark = pytest.mark.needs_devices(8)
 BOTH = {"ours": pmap, "jax's": jax.pmap}
 DEVICES = 8
 
@@ -94,6 +95,11 @@ def scaled(x, y):
     return {"product": x * y, "y": y}
 
 
+def keys():
+    """A key for each device; called in a test, since keys live on a device."""
+    return jax.random.split(jax.random.key(0), DEVICES)
+
+
 X = whole(DEVICES, 3)
 CASES = {
     "fewer rows than devices": (jnp.sin, {}, (X[:3],), {}),
@@ -127,7 +133,7 @@ CASES = {
     "a key each": (
         partial(jax.random.normal, shape=(2,)),
         {},
-        (jax.random.split(jax.random.key(0), DEVICES),),
+        (keys,),
         {},
     ),
     "groups": (
@@ -142,6 +148,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_each_argument_means_the_same(case):
     fun, options, args, named = CASES[case]
+    args = [x() if callable(x) else x for x in args]
     same(*(way(fun, **options)(*args, **named) for way in BOTH.values()))
 
 

@@ -16,8 +16,8 @@ from book.draw import strip
 from book.draw.svg import WIDTH
 from book.hardware.targets import Target, choose, environment, load
 from examples.spine import by_shard_map, table
+from tests.pictures import mesh_of
 
-MESH = jax.make_mesh((8,), ("rows",))
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
@@ -233,8 +233,9 @@ def test_read_the_docs_publishes_what_nox_builds():
 
 def spine_painted():
     """Return the picture of the README: the table of the spine, before and after."""
-    x = jax.device_put(table(), jax.NamedSharding(MESH, jax.P("rows")))
-    panels = [("x", x), ("center(x)", by_shard_map(x, MESH))]
+    mesh = mesh_of(("rows", 8))
+    x = jax.device_put(table(), jax.NamedSharding(mesh, jax.P("rows")))
+    panels = [("x", x), ("center(x)", by_shard_map(x, mesh))]
     alt = (
         "A table of eight rows lies on eight devices, one row on each; below it the"
         " same table with the mean taken off every column, still one row on each."

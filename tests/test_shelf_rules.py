@@ -6,7 +6,7 @@ import pytest
 
 from book.html.release_diff import code, raising
 from book.scaffold import new as scaffold
-from book.source.page import read
+from book.source.parser import read
 from tests import house, page_rules, shelf
 
 PAGE = "docs/errors/rank.md"

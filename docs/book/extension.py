@@ -71,11 +71,11 @@ def setup(app: Sphinx) -> dict[str, object]:
     # Say in HTML what is folded.
     connect("builder-inited", folding.replace)
     # Read all pages, and run those whose outputs are not in the cache.
-    connect("env-get-outdated", pipeline.run)
+    connect("env-get-outdated", pipeline.read_and_execute)
     # A lesson needs those above it only.
     connect("env-get-outdated", page_context.check)
     # The program of every lesson and listing.
-    connect("env-get-outdated", pipeline.cut)
+    connect("env-get-outdated", pipeline.slice_programs)
     # What pages show of this machine's compiler.
     connect("env-get-outdated", this_machine.compile_here)
     # Sphinx reads again what shows another thing than last time.

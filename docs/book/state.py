@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from book.execute.cache import Entry
     from book.exports.notebook import Step
     from book.hardware.targets import Hardware
-    from book.source.page import Page
+    from book.source.model import Page
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +67,10 @@ class PageState:
 
 
 class Book:
-    """What this build knows of the book; `app.book` for the rooms."""
+    """What this build knows of the book: its folders, and the state of each page.
+
+    There is one a build; `book_of(app)` is it.
+    """
 
     def __init__(self, app: Sphinx):
         self.docs = Path(app.confdir)
@@ -111,3 +114,8 @@ class Book:
                 logger.info("".join(traceback.format_exception(error)))
             said = error_text.brief(type(error).__name__, str(error))
             self.fail(Problem(name, f"the engine failed: {said}; please report"))
+
+
+def book_of(app: Sphinx) -> Book:
+    """The book that `app` builds; there is one from `config-inited` on."""
+    return app.book

@@ -106,7 +106,7 @@ def main():
             f"strongest, on average: {strongest:.1f}, of type {jax.typeof(strongest)}"
         )
         of_each = communication(lambda p, w: (p @ w).max(axis=1), pixels, params["w1"])
-        print("communicated for that of each image:", of_each)
+        print("communicated for the strongest number of each image:", of_each)
 
         for_all = pixel_table(pixels, P())
         by_rows = pixel_table(pixels, P("data"))

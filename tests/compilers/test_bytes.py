@@ -14,6 +14,7 @@ from jax import P, lax
 
 from book.compilers.store import EXAMPLES
 from examples.tools.traffic import sends
+from tests.devices import cpus
 
 MIB = 2**20
 # Bytes that each of n devices puts in and sends on, on a ring.
@@ -195,8 +196,8 @@ RUNS = {
 @pytest.mark.parametrize("kind", RUNS)
 @pytest.mark.parametrize("n", [2, 4, 8])
 def test_the_instrument_counts_what_the_formula_says(kind, n):
-    cpus = jax.devices("cpu")[:8]  # whose compiler keeps each collective as written
-    grid = jax.make_mesh((8 // n, n), ("rows", "inner"), devices=cpus)
+    devices = cpus(8)  # whose compiler keeps each collective as written
+    grid = jax.make_mesh((8 // n, n), ("rows", "inner"), devices=devices)
     both = P(("rows", "inner"))
     body = jax.shard_map(
         lambda x: RUNS[kind](x, "inner"), mesh=grid, in_specs=both, out_specs=both

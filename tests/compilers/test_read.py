@@ -12,6 +12,7 @@ from book.compilers.command import module_of, names_chips, programs
 from book.compilers.hlo import collectives_of
 from book.compilers.read import collectives, overlapped, shortened, telling
 from examples.tools.traffic import sends
+from tests.devices import cpus
 
 # From the program of a ring of matrix products, as the compiler of TPUs writes it.
 NOTES = 'metadata={op_name="jit(f)/ppermute"}, backend_config={"barrier":{"id":"0"}}'
@@ -34,7 +35,7 @@ DONE = (
 
 def eight():
     """Return a mesh of CPUs, whose compiler is the same wherever these tests run."""
-    return jax.make_mesh((8,), ("rows",), devices=jax.devices("cpu")[:8])
+    return jax.make_mesh((8,), ("rows",), devices=cpus(8))
 
 
 def text_of(*lines):

@@ -11,7 +11,8 @@ from jax import P, lax
 
 from book.draw import messages
 from book.draw.svg import WIDTH, fill
-from tests.pictures import LINE, cut, eight, elements, labels, numbers, parse, place
+from tests.devices import eight
+from tests.pictures import LINE, cut, elements, labels, numbers, parse, place
 
 ALT = "Eight devices; each sends its number to the next."
 ONE = np.arange(1.0, 9)

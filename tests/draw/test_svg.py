@@ -35,18 +35,21 @@ def test_all_lines_of_frames_are_equally_long():
 @pytest.mark.parametrize(
     ("x", "texts"),
     [
-        (jnp.array(3.0), ["3"]),
-        (jnp.array([True, False]), ["1", "0"]),
-        (jnp.array([-1, 11111111]), ["\N{MINUS SIGN}1", "11111111"]),
-        (jnp.array([1 / 3, jnp.inf, jnp.nan]), ["0.333", "inf", "nan"]),
-        (jnp.ones((2, 1, 1), jnp.bfloat16), ["1", "1"]),
-        (jnp.ones((1, 2, 1, 3)), ["1"] * 6),
-        (jnp.array([1j]), None),
-        (jax.random.key(0), None),
+        (np.float32(3), ["3"]),
+        (np.array([True, False]), ["1", "0"]),
+        (np.array([-1, 11111111]), ["\N{MINUS SIGN}1", "11111111"]),
+        (np.array([1 / 3, np.inf, np.nan]), ["0.333", "inf", "nan"]),
+        (np.ones((2, 1, 1), jnp.bfloat16), ["1", "1"]),
+        (np.ones((1, 2, 1, 3)), ["1"] * 6),
+        (np.array([1j]), None),
     ],
 )
 def test_every_kind_of_number_has_a_short_text(x, texts):
-    assert drawing.texts_of(x) == texts
+    assert drawing.texts_of(jnp.asarray(x)) == texts
+
+
+def test_a_key_has_no_short_text():
+    assert drawing.texts_of(jax.random.key(0)) is None
 
 
 def luminance(hex_colour):

@@ -10,8 +10,8 @@ import pytest
 from book.execute.cache import Cache, Entry
 from book.execute.cache import key as cache_key
 from book.hardware.targets import Hardware, Target
-from book.source.dependencies import imported
-from book.source.page import Cell, Page
+from book.source.dependencies import imported_files
+from book.source.model import Cell, Page
 from book.state import Problem
 
 CELL = "from examples.deep import value\nassert value\nprint('value', value)"
@@ -77,7 +77,7 @@ def test_a_changed_example_runs_the_pages_that_import_it_however_indirectly(buil
 
 def test_a_change_of_the_engine_runs_nothing_unless_pages_import_it():
     docs = Path(__file__).parents[2] / "docs"
-    found = imported("from book.draw import shards", (docs,))
+    found = imported_files("from book.draw import shards", (docs,))
     names = [path.relative_to(docs / "book") for path in found]
     engine = {name.as_posix() for name in names if name.parts[0] != "draw"}
     by_commands = {"source/commands.py", "source/dependencies.py"}  # of a console
@@ -110,7 +110,7 @@ def test_an_import_counts_wherever_it_stands(tmp_path):
     for name in names:
         (tmp_path / f"{name}.py").write_text("")
     source = INDENTED.format(*(f"import {name}" for name in names))
-    assert {path.stem for path in imported(source, (tmp_path,))} == set(names)
+    assert {path.stem for path in imported_files(source, (tmp_path,))} == set(names)
 
 
 def test_a_changed_listing_runs_the_page_that_shows_it(built):

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from book.execute import kernel
-from book.source.page import read
+from book.source.parser import read
 from tests.conftest import Book
 
 AXES = "{'rows', 'columns', 'data', 'model', 'batch', 'stage'}"

@@ -8,7 +8,7 @@ import pytest
 from nbclient.exceptions import DeadKernelError
 
 from book.execute import kernel
-from book.source.page import read
+from book.source.parser import read
 from tests.conftest import Book
 
 

@@ -1,7 +1,7 @@
 """What XLA compiled is kept for the next page, except from pages that would show it."""
 
 from book.execute import xla_cache
-from book.source.page import read
+from book.source.parser import read
 
 ROWS = (
     "import jax\nimport jax.numpy as jnp",

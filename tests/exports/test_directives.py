@@ -5,7 +5,7 @@ import re
 import pytest
 
 from book.exports.directives import linked
-from book.source.page import read
+from book.source.parser import read
 
 PAGE = """---
 file_format: mystnb

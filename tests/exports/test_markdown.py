@@ -3,7 +3,7 @@
 import textwrap
 
 from book.exports import markdown
-from book.source.page import read
+from book.source.parser import read
 
 PAGE = """\
 ---

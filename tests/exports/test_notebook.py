@@ -10,7 +10,7 @@ from book.exports import downloads
 from book.exports.notebook import lessons_of
 from book.exports.prose import Prose
 from book.snippets.slicer import Slicer
-from book.source.page import read
+from book.source.parser import read
 from tests.conftest import Book
 
 PROSE = """

@@ -11,7 +11,7 @@ from book.hardware.targets import load
 from book.scaffold import new as scaffold
 from book.scaffold.new import Refusal, create, place
 from book.snippets.slicer import Slicer, programs
-from book.source.page import read
+from book.source.parser import read
 from tests.launcher import Launcher
 
 REAL = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ need has `no_` in it.  After `===` stands how the slicer refuses the page.
 
 from pathlib import Path
 
-from book.source.page import Cell
+from book.source.model import Cell
 
 FOLDER = Path(__file__).parent.parent / "slices"
 

@@ -10,7 +10,7 @@ import pytest
 
 from book.snippets.program import DEVICE_LINES
 from book.snippets.slicer import SliceError, Slicer, programs
-from book.source.page import Cell, Page
+from book.source.model import Cell, Page
 from tests.launcher import Launcher
 from tests.snippets.slices import cells_of
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from book.snippets.slicer import SliceError, Slicer
-from book.source.page import Cell
+from book.source.model import Cell
 
 
 class BrokenRule(Exception):

@@ -3,7 +3,7 @@
 import pytest
 
 from book.source import chapters
-from book.source.page import read
+from book.source.parser import read
 from tests.conftest import Book
 
 PAGE = """---
@@ -281,14 +281,14 @@ def test_the_contents_are_chapters_in_the_order_of_reading(tmp_path):
         toctree = "\n".join(("```{toctree}", *inside.get(name, ()), "```"))
         path.write_text(f"# {name}\n\nText.\n\n{toctree if name in inside else ''}\n")
         pages.append(read(path, name))
-    found = chapters.contents(pages, "index")
+    found = chapters.table_of_contents(pages, "index")
     assert [(chapter.name, [page.name for page in own]) for chapter, own in found] == [
         ("index", ["index", "words"]),
         ("two/index", ["two/index", "two/a"]),
         ("one/index", ["one/index", "one/b", "one/a"]),
         ("one/deep/index", ["one/deep/index", "one/deep/c"]),
     ]
-    assert chapters.contents(pages, "not/there") == []
+    assert chapters.table_of_contents(pages, "not/there") == []
 
 
 def test_a_cell_that_is_folded_and_a_listing_take_no_time(tmp_path):
@@ -302,7 +302,7 @@ def test_a_cell_that_is_folded_and_a_listing_take_no_time(tmp_path):
     path = tmp_path / "page.md"
     shown = f"{front}```{{code-cell}}\n{code}\n```\n\n"
     path.write_text("\n".join((shown, folded, listing, check)))
-    assert chapters.minutes(read(path, "page")) == 2
+    assert chapters.reading_minutes(read(path, "page")) == 2
 
 
 def test_code_takes_time_to_read_and_what_is_folded_takes_none(tmp_path):
@@ -312,4 +312,4 @@ def test_code_takes_time_to_read_and_what_is_folded_takes_none(tmp_path):
     check = "```{code-cell}\n:check:\n" + "assert x\n" * 400 + "```\n"
     path = tmp_path / "page.md"
     path.write_text(f"{front}```{{code-cell}}\n{code}\n```\n\n{check}")
-    assert chapters.minutes(read(path, "page")) == 3
+    assert chapters.reading_minutes(read(path, "page")) == 3

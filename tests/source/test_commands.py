@@ -2,7 +2,7 @@
 
 import pytest
 
-from book.source.commands import files, run_by
+from book.source.commands import files_run_by, named_programs
 
 CELL = 'from book.draw import console\n\nconsole("python launch.py 2 hello.py")'
 
@@ -26,23 +26,23 @@ def named(paths):
 
 
 def test_programs_are_found_by_their_names(roots):
-    found = files("python launch.py --limit 3 2 hello.py", roots)
+    found = named_programs("python launch.py --limit 3 2 hello.py", roots)
     assert named(found.values()) == ["hello.py", "launch.py"]
 
 
 def test_a_cell_runs_what_its_commands_name_and_all_that_these_import(roots):
-    assert named(run_by(CELL, roots)) == ["hello.py", "launch.py", "net.py"]
+    assert named(files_run_by(CELL, roots)) == ["hello.py", "launch.py", "net.py"]
 
 
 def test_a_module_is_a_file(roots):
     cell = 'console("python launch.py 2 -m examples.train.net")'
-    assert named(run_by(cell, roots)) == ["launch.py", "net.py"]
+    assert named(files_run_by(cell, roots)) == ["launch.py", "net.py"]
 
 
 def test_other_cells_run_nothing(roots):
-    assert run_by('print("python launch.py")', roots) == set()
+    assert files_run_by('print("python launch.py")', roots) == set()
 
 
 def test_a_command_is_written_out(roots):
     with pytest.raises(LookupError, match="plain text"):
-        run_by('console(f"python {name}.py")', roots)
+        files_run_by('console(f"python {name}.py")', roots)

@@ -9,6 +9,7 @@ from jax import P, lax
 from jax.sharding import NamedSharding
 
 from examples.tools.traffic import sends, what_it_sends
+from tests.devices import cpus
 
 BLOCK = 4 * 2 * 128  # bytes of float32 that a device holds
 SAID = """HloModule m, num_partitions=8
@@ -21,7 +22,7 @@ ENTRY %main (x: f32[4,128]) -> f32[4,128] {{
 @pytest.fixture
 def mesh():
     """Four rows of two CPUs, whose compiler is the same wherever these tests run."""
-    return jax.make_mesh((4, 2), ("rows", "inner"), devices=jax.devices("cpu")[:8])
+    return jax.make_mesh((4, 2), ("rows", "inner"), devices=cpus(8))
 
 
 def lowered(body, mesh):

@@ -22,8 +22,8 @@ from book.exports.notebook import lessons_of
 from book.files import renew
 from book.hardware import probe
 from book.snippets.slicer import Slicer, programs
-from book.source.model import Cell
-from book.source.page import NOT_UTF_8, Page, read
+from book.source.model import Cell, Page
+from book.source.parser import NOT_UTF_8, read
 from book.state import Book, PageState
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,9 @@ logger = logging.getLogger(__name__)
 READ: dict[str, PageState] = {}
 
 
-def run(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
+def read_and_execute(
+    app: Sphinx, env: BuildEnvironment, *_changes: object
+) -> list[str]:
     """Read every page, and run those whose outputs are not in the cache."""
     book: Book = app.book
     book.kernels = probe.kernels(app)
@@ -81,7 +83,7 @@ def _look_up(state: PageState, page: Page, book: Book, caches: dict) -> None:
         state.entry = caches[page.kernel].get(page, state.key)
 
 
-def cut(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
+def slice_programs(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
     """Write the program of every lesson and listing to `_build/snippets`."""
     book, slicer = app.book, Slicer(app.book.roots)
     known, env.book_cut = getattr(env, "book_cut", {}), {}
@@ -141,7 +143,7 @@ def with_outputs(text: str) -> nbformat.NotebookNode:
         return _notebook([_prose("# A page that could not be read")], metadata)
     page, entry = state.page, state.entry
     cells, lines = [], []
-    for piece in page.pieces():
+    for piece in page.text_and_cells():
         if isinstance(piece, Cell):
             lines.append(piece.span[0])
             outputs = entry.outputs[piece.number - 1] if entry else []

@@ -17,7 +17,7 @@ from sphinx.environment import BuildEnvironment
 
 from book.files import write_atomically
 from book.hardware import targets
-from book.source.dependencies import NotPython, imported
+from book.source.dependencies import NotPython, imported_files
 from book.state import Problem
 
 ENGINE = Path(__file__).parents[2], Path(__file__).parents[3]  # `book`, `examples`
@@ -85,7 +85,7 @@ def _key(book, program: str) -> str | None:
     module = "examples." + program.replace("/", ".")
     digest = hashlib.sha256(book.kernels["mesh-of-eight"].fingerprint.encode())
     for path in sorted(
-        imported(f"import {module}, book.compilers.command", book.roots)
+        imported_files(f"import {module}, book.compilers.command", book.roots)
     ):
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -18,8 +18,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from book.html.build_record import make
-from book.source.chapters import contents
-from book.source.page import Page
+from book.source.chapters import table_of_contents
+from book.source.model import Page
 
 SUMMARY, TABLES = "summary", "tables"
 _COUNTS = ("cells", "assertions", "snippets", "seconds")
@@ -140,7 +140,7 @@ def tables(record: dict, pages: list[Page], root: str) -> list:
     right = ["---:"] * (len(columns) - 1 - len(differ))
     head = [_row(columns), _row(["---"] * (1 + len(differ)) + right)]
     found = []
-    for chapter, inside in contents(pages, root):
+    for chapter, inside in table_of_contents(pages, root):
         rows = {}
         for page in inside:
             if one := record["pages"].get(page.name):

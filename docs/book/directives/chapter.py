@@ -6,8 +6,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from book.source.chapters import minutes
-from book.source.page import Page
+from book.source.chapters import reading_minutes
+from book.source.model import Page
 
 
 class Chapter(SphinxDirective):
@@ -34,13 +34,13 @@ def text_of(pages: list[Page], named: list[str]) -> str:
 
 def listed(page: Page) -> str:
     """A line of a numbered list, which leads to the page."""
-    return f"1. [](/{page.name}.md), {minutes(page)}\N{NO-BREAK SPACE}min"
+    return f"1. [](/{page.name}.md), {reading_minutes(page)}\N{NO-BREAK SPACE}min"
 
 
 def again(app: Sphinx, env, *_changes: object) -> list[str]:
     """Lists of a chapter's pages are read again when a title or a length changes."""
     pages = app.book.pages()
-    listed = [(page.name, page.title, minutes(page)) for page in pages]
+    listed = [(page.name, page.title, reading_minutes(page)) for page in pages]
     before, env.book_listed = getattr(env, "book_listed", None), listed
     lists = [p.name for p in pages if any(f.name == "chapter" for f in p.fences)]
     return [] if listed == before else lists

@@ -15,7 +15,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from book.html import error_links
-from book.source.page import Page
+from book.source.model import Page
 
 
 class Messages(SphinxDirective):

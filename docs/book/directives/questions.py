@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-from book.source.page import Page
+from book.source.model import Page
 
 
 class Questions(SphinxDirective):

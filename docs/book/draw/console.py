@@ -17,7 +17,7 @@ import textwrap
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
-from book.source.commands import files
+from book.source.commands import named_programs
 
 STEERS = re.compile("(JAX|XLA|SLURM|OMPI)_|.*_proxy$", re.IGNORECASE)
 STAMP = re.compile(r"[EFIW]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] (?:\[\d+\] )?")
@@ -77,7 +77,9 @@ def _run(command, seconds, kept):
     words[0] = {"python": sys.executable}.get(words[0], words[0])
     env = {k: v for k, v in os.environ.items() if not STEERS.match(k)}
     with nullcontext(kept) if kept else tempfile.TemporaryDirectory() as folder:
-        for name, path in files(command, [*map(Path, filter(None, sys.path))]).items():
+        for name, path in named_programs(
+            command, [*map(Path, filter(None, sys.path))]
+        ).items():
             shutil.copy(path, Path(folder, name))
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
         pipes |= {"stderr": subprocess.STDOUT, "text": True, "start_new_session": True}

@@ -22,9 +22,9 @@ from pathlib import Path
 
 from book.files import write_atomically
 from book.hardware.targets import Hardware
-from book.source.commands import run_by
-from book.source.dependencies import NotPython, imported
-from book.source.page import Page
+from book.source.commands import files_run_by
+from book.source.dependencies import NotPython, imported_files
+from book.source.model import Page
 from book.state import Problem
 
 FORMAT = 3  # raise it when what is stored, or how cells are run, changes
@@ -67,8 +67,8 @@ def _imported(page: Page, roots: tuple[Path, ...]) -> set[Path]:
     files: set[Path] = set()
     for cell in page.cells:
         try:
-            files = imported(cell.source, roots, *files)
-            files |= run_by(cell.source, roots)
+            files = imported_files(cell.source, roots, *files)
+            files |= files_run_by(cell.source, roots)
         except SyntaxError as error:
             at = f" on line {error.lineno}" if error.lineno else ""
             reason = f"is not Python{at}: {error.msg}"

@@ -15,7 +15,7 @@ from jupyter_client import AsyncKernelClient, AsyncKernelManager
 from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 
-from book.source.page import Page
+from book.source.model import Page
 
 HIDDEN = ("pass", "assert False")  # run after the cells, and before them
 PATIENCE = 300  # seconds after which something hangs, on however busy a machine

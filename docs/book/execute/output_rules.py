@@ -15,7 +15,7 @@ import nbformat
 
 from book import error_text
 from book.hardware.targets import Target
-from book.source.page import Cell, Page
+from book.source.model import Cell, Page
 from book.state import Problem
 
 OUTPUT = 1_000_000  # letters that a cell may put out

@@ -27,7 +27,7 @@ from book.execute.processes import Meter, kill, pin
 from book.execute.type_comments.client import Watch
 from book.files import local_strings
 from book.hardware.targets import Hardware, environment
-from book.source.page import Cell, Page
+from book.source.model import Cell, Page
 from book.state import Problem
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PJRT_NPROC")

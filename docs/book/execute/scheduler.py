@@ -19,7 +19,7 @@ from book.execute.measuring_lock import Gate
 from book.execute.page_run import STEADY, THREADS, PageRun
 from book.execute.temporary_folder import Folder
 from book.hardware.targets import Hardware, environment
-from book.source.page import Page
+from book.source.model import Page
 from book.state import Problem
 
 

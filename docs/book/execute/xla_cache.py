@@ -11,7 +11,7 @@ import re
 import shutil
 from pathlib import Path
 
-from book.source.page import Page
+from book.source.model import Page
 
 MOST = 500_000_000  # bytes; a whole book takes a fiftieth
 _LOOKS = re.compile(r"\.as_text\(|_analysis\(|compilation_cache")

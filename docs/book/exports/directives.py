@@ -10,7 +10,7 @@ import re
 
 from book.directives import build_table, chapter, error_index, questions
 from book.exports.prose import Says
-from book.source.page import Page
+from book.source.model import Page
 from book.state import Book
 
 _UNNAMED = re.compile(r"\[\]\(/([\w/.-]+?)\.md\)")

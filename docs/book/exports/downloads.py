@@ -20,7 +20,7 @@ from book.exports.prose import Prose
 from book.files import renew
 from book.snippets.program import sets_devices
 from book.source import dependencies
-from book.source.page import Cell, Page
+from book.source.model import Cell, Page
 from book.state import PageState
 
 ENDS = (".ipynb", ".py")
@@ -39,7 +39,7 @@ def cells(
     found: list[str | Step] = [Step("verified-on", first, first)]
     if prose.address:
         found.append(f"From [One Function, Many Devices]({prose.address}).")
-    for piece in page.pieces():
+    for piece in page.text_and_cells():
         if isinstance(piece, Cell):
             found += steps.get(piece.number, []) or figures(piece)
         elif text := prose.markdown(piece[1]):
@@ -55,7 +55,7 @@ def in_view(page: Page) -> bool:
 
 def figures(cell: Cell) -> list[str]:
     """The words of the figures that a cell draws, which only the site shows."""
-    nodes = () if cell.check else ast.walk(dependencies.parsed(cell.source))
+    nodes = () if cell.check else ast.walk(dependencies.parse(cell.source))
     named = (one for one in nodes if isinstance(one, ast.keyword) and one.arg == "alt")
     said = (one.value.value for one in named if isinstance(one.value, ast.Constant))
     return [f"*A figure on the site: {text}*" for text in said]

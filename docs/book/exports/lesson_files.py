@@ -22,7 +22,7 @@ from book.exports.downloads import notebook
 from book.exports.notebook import Step
 from book.files import renew
 from book.source.chapters import LESSON
-from book.source.page import Listing
+from book.source.model import Listing
 from book.state import Book, PageState
 
 FOLDER, ENDS = "_downloads/programs", (".py", ".ipynb")

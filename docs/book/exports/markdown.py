@@ -16,8 +16,8 @@ from book.build.stale_files import beside_pages, unchanged
 from book.exports import directives
 from book.exports.prose import Prose, Says, silent
 from book.files import renew
-from book.source.chapters import plain
-from book.source.page import Cell, Page
+from book.source.chapters import plain_title
+from book.source.model import Cell, Page
 from book.state import PageState
 
 END, INDEX = ".md", "llms.txt"
@@ -31,7 +31,7 @@ def markdown(page: Page, outputs: list[list[dict]], says: Says = silent) -> str:
     """
     prose = Prose(page.name, page.path, keeps=True, says=says)
     made = []
-    for piece in page.pieces():
+    for piece in page.text_and_cells():
         if not isinstance(piece, Cell):
             made.append(prose.markdown(piece[1]))
             continue
@@ -72,7 +72,7 @@ def index(pages: dict[str, Page], root: str, title: str) -> str:
         inside = [one for one in page.toctree if one in pages]
         if inside and level:
             lines.extend(["", f"## {page.short or page.title}", ""])
-        lines.append(f"- [{plain(page.title)}]({name}{END})")
+        lines.append(f"- [{plain_title(page.title)}]({name}{END})")
         for one in inside:
             add(one, level + 1)
 

@@ -18,7 +18,7 @@ from book.snippets.lessons import Lessons
 from book.snippets.program import DEVICE_LINES, Whole
 from book.snippets.slicer import Slicer
 from book.snippets.statements import PAGE, SliceError, Statement
-from book.source.page import Cell, Page
+from book.source.model import Cell, Page
 from book.state import Problem
 
 _FRESH = "# A program of its own: it needs a Python in which JAX has not started."

@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 
 from book.html import below
 from book.html.release_diff import raising
-from book.source.page import Page
+from book.source.model import Page
 
 SHELF = "errors/"
 APART = re.compile(r" / |; ")  # between the messages that one page is about

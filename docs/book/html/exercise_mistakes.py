@@ -34,9 +34,9 @@ def show(app: Sphinx, doctree: nodes.document) -> None:
     found = {}
     for cell in state.page.cells if state.page and not state.problems else ():
         match = _CHECK.search(cell.source) if cell.visible else None
-        if match and (path := dependencies.find(match[1], app.book.roots)):
+        if match and (path := dependencies.find_module(match[1], app.book.roots)):
             app.env.note_dependency(str(_kept(path)))
-            tree = dependencies.parsed(dependencies.contents(path, app.book.roots))
+            tree = dependencies.parse(dependencies.read_module(path, app.book.roots))
             if told := _mistakes(tree, path):
                 found[cell.number] = [_folded(told)]
     below.put(doctree, found)

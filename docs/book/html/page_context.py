@@ -10,12 +10,12 @@ from __future__ import annotations
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from book.source.chapters import misplaced, told
+from book.source.chapters import lessons_not_above, page_places
 
 
 def check(app: Sphinx, env, *_changes: object) -> list[str]:
     """Lessons that need what comes later fail."""
-    for problem in misplaced(app.book.pages()):
+    for problem in lessons_not_above(app.book.pages()):
         app.book.fail(problem)
     return []
 
@@ -31,7 +31,7 @@ def shorten(app: Sphinx, env) -> list[str]:
                 link.children[0].parent = link
     shown = {page.name: (page.short or page.title, page.toctree) for page in pages}
     before, env.book_sidebar = getattr(env, "book_sidebar", None), shown
-    places = told(pages, app.config.root_doc)
+    places = page_places(pages, app.config.root_doc)
     was, env.book_places = getattr(env, "book_places", {}), places
     if shown != before:
         return sorted(env.found_docs)

@@ -25,7 +25,7 @@ from sphinx.util import logging
 
 from book.files import write_atomically
 from book.html import below
-from book.source.page import Cell, Page
+from book.source.model import Cell, Page
 
 logger = logging.getLogger(__name__)
 FOLDER = "evidence/outputs"

@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 
 from book.execute.type_comments.parse import TYPE
 from book.html import below
-from book.source.page import Page
+from book.source.model import Page
 
 MARKS = {  # a mark, and what to say of it, with a *word* of docs/words.md
     r"(\d+)@([a-z]\w*)": "is an axis of length {0}, *sharded* over mesh axis `{1}`",

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from book.snippets.statements import PAGE, PYTHON, Name, SliceError, Statement
 from book.snippets.vocabulary import defines, settled
-from book.source.page import Cell
+from book.source.model import Cell
 
 
 class Rule:

@@ -11,7 +11,7 @@ from book.snippets.changes import Rule
 from book.snippets.program import Whole
 from book.snippets.statements import PAGE, Name, SliceError, Statement
 from book.snippets.vocabulary import called
-from book.source.page import Cell
+from book.source.model import Cell
 
 if TYPE_CHECKING:
     from book.snippets.slicer import Slicer

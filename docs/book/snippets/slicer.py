@@ -16,7 +16,7 @@ from pathlib import Path
 from book.snippets.lessons import Lessons
 from book.snippets.statements import PAGE, SliceError, Statement, statements
 from book.source import dependencies
-from book.source.page import Cell, Listing, Page
+from book.source.model import Cell, Listing, Page
 from book.state import Problem
 
 __all__ = ["SliceError", "Slicer", "programs"]
@@ -87,7 +87,7 @@ class Slicer:
         body = self.module(path)
         lessons = Lessons(self, body, devices)
         if pyobject is None:
-            source = dependencies.contents(path, self.roots)
+            source = dependencies.read_module(path, self.roots)
             return lessons.text(source, body) if lessons.links else source
         return lessons.text("", [], {(self.label(path), pyobject.split(".")[0])})
 
@@ -100,7 +100,7 @@ class Slicer:
         unit = self.label(path)
         try:
             if path not in self._modules:
-                source = dependencies.contents(path, self.roots)
+                source = dependencies.read_module(path, self.roots)
                 self._modules[path] = statements(source, unit)
             return self._modules[path]
         except dependencies.NotPython as error:
@@ -113,7 +113,7 @@ class Slicer:
         text = ast.unparse(node)
         if text not in self._local:
             try:
-                self._local[text] = dependencies.module(node, self.roots)
+                self._local[text] = dependencies.imported_module(node, self.roots)
             except dependencies.Unclear as error:
                 raise SliceError(str(error), cell) from None
         return self._local[text]

@@ -11,8 +11,8 @@ from functools import cache
 from book.snippets.names import Uses, uses
 from book.snippets.render import Imported, first_line
 from book.snippets.vocabulary import shows
-from book.source.dependencies import parsed
-from book.source.page import Cell
+from book.source.dependencies import parse
+from book.source.model import Cell
 
 PAGE = "the page"
 PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
@@ -69,7 +69,7 @@ class Statement:
 def statements(source: str, unit: str, cell: Cell | None = None) -> list[Statement]:
     """Parse `source` into statements; raises `SliceError`."""
     try:
-        tree = parsed(source)
+        tree = parse(source)
         if "await" in source:  # outside of a function it needs a notebook
             compile(tree, "a cell", "exec", dont_inherit=True)
         return list(_split(source, tree.body, unit, cell))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from book.source.page import Page
+from book.source.model import Page
 from book.state import Problem
 
 WORDS, LINES = 200, 20  # that one reads in a minute: of prose, and of code
@@ -19,7 +19,7 @@ LESSON, LOOK_UP = "lesson", "Look it up"
 _LINK = re.compile(r"\]\(([^()\s#]+\.md)(?:#[^()\s]*)?\)")
 
 
-def minutes(page: Page) -> int:
+def reading_minutes(page: Page) -> int:
     """How long one reads a page, without what is folded away; at least one minute."""
     words = sum(len(text.split()) for _, text in page.prose)
     cells = [cell for cell in page.cells if cell.visible]
@@ -28,7 +28,7 @@ def minutes(page: Page) -> int:
     return max(1, round(words / WORDS + lines / LINES))
 
 
-def contents(pages: list[Page], root: str) -> list[tuple[Page, list[Page]]]:
+def table_of_contents(pages: list[Page], root: str) -> list[tuple[Page, list[Page]]]:
     """Each chapter, and its pages after itself, in the order of the contents.
 
     The first is the front page, with those that are in no other chapter.
@@ -50,11 +50,11 @@ def contents(pages: list[Page], root: str) -> list[tuple[Page, list[Page]]]:
     return found
 
 
-def told(pages: list[Page], root: str) -> dict[str, dict]:
+def page_places(pages: list[Page], root: str) -> dict[str, dict]:
     """What each page says of its place, by its name; the front page says none."""
     known = {page.name: page for page in pages}
     here = [page for page in pages if page.name != root]
-    found = {page.name: {"minutes": minutes(page)} for page in here}
+    found = {page.name: {"minutes": reading_minutes(page)} for page in here}
     for chapter in here:
         inside = [name for name in chapter.toctree if name in known]
         if inside:
@@ -71,17 +71,17 @@ def told(pages: list[Page], root: str) -> dict[str, dict]:
             found[page.name]["needs"] = [_lesson(known[n], found) for n in needed]
     lessons = [page for page in here if "lesson" in found[page.name]]
     for page in sorted(lessons, key=lambda page: found[page.name]["lesson"]):
-        for name in boxed(page):
+        for name in look_up_box(page):
             if name in found and not _together(found[page.name], found[name], name):
                 found[name].setdefault("new", _lesson(page, found))
     return found
 
 
-def boxed(page: Page) -> list[str]:
+def look_up_box(page: Page) -> list[str]:
     """The pages that the box *Look it up* of a lesson leads to."""
     boxes = [fence for fence in page.fences if fence.name == "admonition"]
     lines = [line for box in boxes if box.argument == LOOK_UP for line in box.body]
-    return looked_up(page, "\n".join(lines))
+    return linked_pages(page, "\n".join(lines))
 
 
 def _together(lesson: dict, place: dict, name: str) -> bool:
@@ -92,15 +92,15 @@ def _together(lesson: dict, place: dict, name: str) -> bool:
 def _lesson(page: Page, places: dict[str, dict]) -> dict:
     """What a link to a lesson says of it."""
     number = places[page.name]["lesson"]
-    return {"page": page.name, "number": number, "title": plain(page.title)}
+    return {"page": page.name, "number": number, "title": plain_title(page.title)}
 
 
-def plain(title: str) -> str:
+def plain_title(title: str) -> str:
     """A title without the marks of Markdown."""
     return re.sub(r"[`*]|\\(?=\W)", "", title)
 
 
-def looked_up(page: Page, text: str) -> list[str]:
+def linked_pages(page: Page, text: str) -> list[str]:
     """The pages of the book that links in a `text` of `page` lead to."""
     folder = posixpath.dirname(page.name)
     links = [link for link in _LINK.findall(text) if "://" not in link]
@@ -108,7 +108,7 @@ def looked_up(page: Page, text: str) -> list[str]:
     return [path.strip("/").removesuffix(".md") for path in paths]
 
 
-def misplaced(pages: list[Page]) -> list[Problem]:
+def lessons_not_above(pages: list[Page]) -> list[Problem]:
     """A problem for each lesson that a page needs and that is not above it.
 
     A lesson whose chapter is left out, as where some pages are tried, has no order.

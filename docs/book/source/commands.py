@@ -12,10 +12,10 @@ import shlex
 from collections.abc import Collection
 from pathlib import Path
 
-from book.source.dependencies import contents, find, imported, parsed
+from book.source.dependencies import find_module, imported_files, parse, read_module
 
 
-def files(command: str, roots: Collection[Path]) -> dict[str, Path]:
+def named_programs(command: str, roots: Collection[Path]) -> dict[str, Path]:
     """The programs that `command` names, by these names; raises `LookupError`."""
     found = {}
     for word in shlex.split(command):
@@ -28,21 +28,23 @@ def files(command: str, roots: Collection[Path]) -> dict[str, Path]:
     return found
 
 
-def run_by(source: str, roots: tuple[Path, ...]) -> set[Path]:
+def files_run_by(source: str, roots: tuple[Path, ...]) -> set[Path]:
     """The files that the commands in `source` run, and all that these import."""
     found: set[Path] = set()
     for command in _commands(source):
-        paths = set(files(command, roots).values())
-        paths |= {path for word in command.split() if (path := find(word, roots))}
+        paths = set(named_programs(command, roots).values())
+        paths |= {
+            path for word in command.split() if (path := find_module(word, roots))
+        }
         for path in paths - found:
-            found = imported(contents(path, roots), roots, *found) | {path}
+            found = imported_files(read_module(path, roots), roots, *found) | {path}
     return found
 
 
 def _commands(source: str) -> list[str]:
     if "console(" not in source:
         return []
-    calls = [node for node in ast.walk(parsed(source)) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(parse(source)) if isinstance(node, ast.Call)]
     calls = [call for call in calls if getattr(call.func, "id", "") == "console"]
     first = [call.args[0] for call in calls if call.args]
     if not all(isinstance(command, ast.Constant) for command in first):

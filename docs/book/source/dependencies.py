@@ -21,7 +21,7 @@ class Unclear(Exception):
     """An import from the repository that could be written more plainly."""
 
 
-def parsed(source: str) -> ast.Module:
+def parse(source: str) -> ast.Module:
     """`source` as a tree; whatever Python's parser raises is a `SyntaxError`."""
     try:
         return _parsed(source)
@@ -34,7 +34,7 @@ def parsed(source: str) -> ast.Module:
 _parsed = cache(ast.parse)
 
 
-def contents(path: Path, roots: tuple[Path, ...]) -> str:
+def read_module(path: Path, roots: tuple[Path, ...]) -> str:
     """The text of a module; raises `NotPython`."""
     try:
         source = path.read_text(encoding="utf-8")
@@ -55,7 +55,7 @@ def label(path: Path, roots: tuple[Path, ...]) -> str:
 
 
 @cache  # asked ten thousand times by a build, which changes no file
-def find(module: str, roots: tuple[Path, ...]) -> Path | None:
+def find_module(module: str, roots: tuple[Path, ...]) -> Path | None:
     """The file under `roots` that `import module` runs last; None if there is none."""
     for root in roots:  # joined as strings, which is quick
         stem = os.path.join(root, *module.split("."))
@@ -65,15 +65,17 @@ def find(module: str, roots: tuple[Path, ...]) -> Path | None:
     return None
 
 
-def ours(module: str, roots: tuple[Path, ...]) -> bool:
+def is_local(module: str, roots: tuple[Path, ...]) -> bool:
     """Whether a module, or the folder that it should be in, is under `roots`."""
     top = module.split(".")[0]
-    return find(top, roots) is not None or any(
+    return find_module(top, roots) is not None or any(
         any((root / top).rglob("*.py")) for root in roots
     )
 
 
-def module(node: ast.Import | ast.ImportFrom, roots: tuple[Path, ...]) -> Path | None:
+def imported_module(
+    node: ast.Import | ast.ImportFrom, roots: tuple[Path, ...]
+) -> Path | None:
     """The file under `roots` that an import statement takes names from; None if none.
 
     Raises `Unclear` unless it says `from a.b import name`.
@@ -82,22 +84,22 @@ def module(node: ast.Import | ast.ImportFrom, roots: tuple[Path, ...]) -> Path |
     names = [getattr(node, "module", None) or alias.name for alias in node.names]
     if getattr(node, "level", 0):
         raise Unclear(f"`{text}` is relative; name the whole path")
-    if not any(ours(name, roots) for name in names):
+    if not any(is_local(name, roots) for name in names):
         return None
     if isinstance(node, ast.Import):
         instead = f"write `from {names[0]} import …` with the names it needs"
         raise Unclear(f"`{text}` imports a module; {instead}")
     for alias in node.names:
-        if find(f"{node.module}.{alias.name}", roots):
+        if find_module(f"{node.module}.{alias.name}", roots):
             instead = f"write `from {node.module}.{alias.name} import …`"
             raise Unclear(f"`{text}` imports a module; {instead}")
-    found = find(node.module, roots)
+    found = find_module(node.module, roots)
     if not found:
         raise Unclear(f"`{text}`: there is no module {node.module}")
     return found
 
 
-def imported(source: str, roots: tuple[Path, ...], *known: Path) -> set[Path]:
+def imported_files(source: str, roots: tuple[Path, ...], *known: Path) -> set[Path]:
     """The files under `roots` that running `source` imports, however indirectly.
 
     `known` files are among them, with all that they import, and are not read again.
@@ -109,13 +111,13 @@ def imported(source: str, roots: tuple[Path, ...], *known: Path) -> set[Path]:
         path = todo.pop()
         if path not in seen:
             seen.add(path)
-            todo += _direct(contents(path, roots), roots)
+            todo += _direct(read_module(path, roots), roots)
     return seen
 
 
 def _direct(source: str, roots: tuple[Path, ...]) -> Iterator[Path]:
     for module in _named(source):
-        if path := find(module, roots):
+        if path := find_module(module, roots):
             yield path
 
 
@@ -126,7 +128,7 @@ def _named(source: str) -> frozenset[str]:
     Raises `SyntaxError`.
     """
     found: set[str] = set()
-    for node in _statements(parsed(source).body):
+    for node in _statements(parse(source).body):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

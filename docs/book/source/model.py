@@ -1,31 +1,48 @@
-"""What a page is made of: cells, listings, answers; and what can be wrong with it."""
+"""What a page consists of: headings, fences, code cells, listings, answers.
+
+`book.source.parser` makes them from the Markdown of a page.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-from book.source.dependencies import parsed
-from book.source.markdown import Fence
-from book.state import Problem
+from book.source.dependencies import parse
 
-DISPLAY_TAGS = frozenset(
-    f"{verb}-{what}"
-    for verb in ("hide", "remove")
-    for what in ("input", "output", "cell")
-)
-FLAGS = ("check", "fresh", "alone")
-_BY_LINES = {"lines", "lineno-match", "start-at", "end-at"}
-_ERROR = re.compile(r"[A-Za-z_][\w.]*\s*(:|$)")
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading; `slug` is its address on the page."""
+
+    line: int
+    level: int
+    text: str
+    slug: str
+
+
+@dataclass(frozen=True)
+class Fence:
+    """A directive (`name`, `argument`, `options`) or a block of code (no `name`)."""
+
+    line: int
+    last: int
+    info: str
+    name: str
+    argument: str
+    options: dict[str, Any] = field(repr=False)
+    body: tuple[str, ...] = field(repr=False)
+    first: int  # the line on which the body begins
+    bad: str | None = None  # what is wrong with the options
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One code cell: its code, where it stands, and how it is run and shown.
+    """A code cell: its code, where it stands, and how it is run and shown.
 
     `span` are the first and last line of its fence; `mystnb` is for MyST-NB.
     """
@@ -38,7 +55,7 @@ class Cell:
     alone: bool = False  # it measures, so nothing else may run meanwhile
     check: bool = False  # it proves what a lesson shows, and no program has it
     fresh: bool = False  # it is a program of its own, in a Python of its own
-    mystnb: dict = field(default_factory=dict, compare=False)
+    mystnb: dict[str, Any] = field(default_factory=dict, compare=False)
     span: tuple[int, int] = (0, 0)
 
     @property
@@ -49,17 +66,22 @@ class Cell:
     @cached_property
     def assertions(self) -> int:
         """How much it holds: `assert` statements, `assert_...` calls, and an error."""
-        nodes = [*ast.walk(parsed(self.source))]
-        held = sum(isinstance(node, ast.Assert) for node in nodes)
-        calls = [node.func for node in nodes if isinstance(node, ast.Call)]
-        names = [getattr(f, "attr", getattr(f, "id", "")) for f in calls]
-        called = sum(name.startswith("assert_") for name in names)
-        return held + called + bool(self.raises)
+        count = 1 if self.raises else 0
+        for node in ast.walk(parse(self.source)):
+            if isinstance(node, ast.Assert):
+                count += 1
+            elif isinstance(node, ast.Call):
+                called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                count += called.startswith("assert_")
+        return count
 
 
 @dataclass(frozen=True)
 class Listing:
-    """One `literalinclude`: the file, and the object of it that is shown."""
+    """A file of the repository that a page shows, or one object of that file.
+
+    It is written as a `literalinclude`; `pyobject` is None where all is shown.
+    """
 
     number: int
     line: int
@@ -77,7 +99,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Raised:
-    """What a page of the shelf of errors is about.
+    """The error message that a page in `errors/` is about.
 
     `called` are the public functions that a reader had called, as in `jax.vmap`;
     `words` the characteristic ones of the message, without a reader's own numbers.
@@ -87,59 +109,68 @@ class Raised:
     words: str
 
 
-def make_cell(name: str, number: int, fence: Fence, lines: list[str]) -> Cell:
-    """The cell of a fence of the page `name`, which has `lines`; raises `Problem`."""
-    if wrong := _wrong(fence):
-        option, why = wrong
-        starts = (f":{option}:", f"{option}:")
-        block = range(fence.line, fence.first - 1)
-        at = [n + 1 for n in block if option and lines[n].strip().startswith(starts)]
-        raise Problem(name, why, at[0] if at else fence.line, number)
-    options = fence.options
-    return Cell(
-        number,
-        fence.first,
-        "\n".join(fence.body),
-        frozenset(options.get("tags", ())),
-        options.get("raises"),
-        **{flag: options.get(flag, False) is not False for flag in FLAGS},
-        mystnb=options.get("mystnb", {}),
-        span=(fence.line, fence.last),
-    )
+@dataclass(frozen=True)
+class Page:
+    """A page as its author wrote it; `kernel` is None where nothing runs.
 
+    `kind` may be None where nothing runs, as on a list of words.  `prose` are the
+    numbered lines of text, headings and directives' options apart; `needs` the lessons
+    that it builds on, with the lines that say so.
+    """
 
-def _wrong(fence: Fence) -> tuple[str, str] | None:
-    """Which option of a cell is wrong, and why."""
-    if fence.bad:
-        return "", "its options are not YAML; quote a value with a colon in it"
-    options, tags = fence.options, fence.options.get("tags", [])
-    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        return "tags", "its `tags` are a list, as in `:tags: [hide-input]`"
-    known = {*FLAGS, "raises", "mystnb", "tags"}
-    for unknown in [*sorted(set(options) - known), *sorted(set(tags) - DISPLAY_TAGS)]:
-        why = f"does not know {unknown}; a cell takes {', '.join(FLAGS)}, raises, "
-        why += f"mystnb, and the tags {', '.join(sorted(DISPLAY_TAGS))}"
-        return (unknown if unknown in options else "tags"), why
-    raises = options.get("raises", "Error")
-    if not isinstance(raises, str) or not _ERROR.match(raises):
-        why = 'its `raises` is a text like "ValueError: a piece of the message"'
-        return "raises", why
-    if not isinstance(options.get("mystnb", {}), dict):
-        return "mystnb", 'its `mystnb` is like {code_prompt_show: "All"}'
-    for flag in FLAGS:
-        if options.get(flag) not in (None, True, False):
-            return flag, f"its `{flag}` takes no value"
-    return None
+    name: str
+    path: Path
+    text: str = field(repr=False)
+    kernel: str | None = None
+    budget: float = 0.0  # seconds that its cells may take
+    kind: str | None = None
+    short: str | None = None  # what the sidebar calls it
+    needs: tuple[tuple[int, str], ...] = ()
+    answers: tuple[Answer, ...] = ()
+    error: Raised | None = None
+    cells: tuple[Cell, ...] = ()
+    listings: tuple[Listing, ...] = ()
+    fences: tuple[Fence, ...] = field(default=(), repr=False)
+    headings: tuple[Heading, ...] = field(default=(), repr=False)
+    prose: tuple[tuple[int, str], ...] = field(default=(), repr=False)
+    front: dict[str, Any] = field(default_factory=dict, repr=False)
+    ends: int = 0  # the last line of the front matter
 
+    @property
+    def title(self) -> str:
+        """Its first heading, as Markdown; its name where it has none."""
+        for heading in self.headings:
+            if heading.level == 1:
+                return heading.text
+        return self.name
 
-def listings(name: str, path: Path, fences: Iterable[Fence]) -> Iterator[Listing]:
-    """The listings among the fences of the page `name`; raises `Problem`."""
-    number = 0
-    for fence in fences:
-        if fence.name == "literalinclude":
-            number += 1
-            if _BY_LINES & set(fence.options):
-                why = "a listing is named, never cut by lines"
-                raise Problem(name, why, fence.line)
-            shown = (path.parent / fence.argument).resolve()
-            yield Listing(number, fence.line, shown, fence.options.get("pyobject"))
+    @property
+    def toctree(self) -> list[str]:
+        """The pages in its tables of contents (directives `toctree`)."""
+        folder = PurePosixPath("/", self.name).parent
+        found = []
+        for fence in self.fences:
+            if fence.name == "toctree":
+                for line in fence.body:
+                    entry = re.sub(r".*<(.*)>\s*$", r"\1", line).strip()
+                    if entry:
+                        page = folder / entry.removesuffix(".md")
+                        found.append(str(page).lstrip("/"))
+        return found
+
+    def text_and_cells(self) -> list[tuple[int, str] | Cell]:
+        """Its cells, and between them the text: (lines above it, text)."""
+        lines = self.text.splitlines()
+        found: list[tuple[int, str] | Cell] = []
+        start = self.ends
+        for cell in (*self.cells, None):
+            end = cell.span[0] - 1 if cell else len(lines)
+            while start < end and not lines[start].strip():
+                start += 1
+            text = "\n".join(lines[start:end]).rstrip()
+            if text:
+                found.append((start, text))
+            if cell:
+                found.append(cell)
+                start = cell.span[1]
+        return found

@@ -10,7 +10,7 @@ from queue import Empty
 from nbclient.exceptions import DeadKernelError
 
 from book.execute.type_comments import parse
-from book.source.page import Cell, Page
+from book.source.model import Cell, Page
 from book.state import Problem
 
 PATIENCE = 300.0  # seconds for an answer that takes a thousandth of one

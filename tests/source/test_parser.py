@@ -2,7 +2,8 @@
 
 import pytest
 
-from book.source.page import Answer, Raised, read
+from book.source.model import Answer, Raised
+from book.source.parser import read
 from book.state import Problem
 
 GOOD = """---
@@ -173,7 +174,7 @@ def test_headings_prose_and_toctrees_are_read_once_for_everybody(tmp_path):
 def test_the_pieces_of_a_page_are_its_text_and_its_cells(tmp_path):
     page = put(tmp_path, WHOLE)
     lines = WHOLE.splitlines()
-    pieces = page.pieces()
+    pieces = page.text_and_cells()
     assert tuple(p for p in pieces if not isinstance(p, tuple)) == page.cells
     for above, text in (p for p in pieces if isinstance(p, tuple)):
         assert lines[above] == text.splitlines()[0]
