@@ -5,11 +5,9 @@ numbers, shapes and paths of their own; `questions.toml` what they ask in words 
 page has; `queries.toml` the names and topics they know.  The scripts of the site run as
 in a browser.
 
-Why the book has a search of its own: Pagefind 1.5.2 was given the same pages, and below
-each heading the questions that are in the book's index.  The page was among its first
-three for 119 of the 213 fragments (here: 209), for 42 of the 100 questions (here: 83),
-and for 27 of the 30 queries (here: 29).  A first search loads 110 kB with it, and it
-cannot read its index from a folder.
+The book has a search of its own because Pagefind, given the same pages and the
+questions of the book's index, found fewer of the fragments and of the names, and fewer
+than half of the questions; and it cannot read its index from a folder.
 """
 
 import json
