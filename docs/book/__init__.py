@@ -1,5 +1,5 @@
-"""The engine: a page is read, run, cut into programs, rendered, and recorded.
+"""The engine of the book: a Sphinx extension, in a folder for each stage of a build.
 
-The rooms are `run`, `cut`, `compilers`, `draw` and `play`; what is beside them is the
-hall, where a build begins and ends and the site is finished.
+`extension.py` connects all of it to Sphinx.  Imports go one way, from `publish` down to
+`source`: the list is in `pyproject.toml`, and `nox -s lint` checks it.
 """
