@@ -12,7 +12,8 @@ nox.options.sessions = ["docs", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
 HTML = Path("docs/_build/html")
-BUILD = ("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs")
+BUILD = ("sphinx-build", "-W", "--keep-going", "-j", "auto")
+BUILD += ("-d", "docs/_build/doctrees", "docs")
 LAUNCH = Path("examples/scale/runners")  # files that schedulers read
 SCHEMAS = {
     "--builtin-schema vendor.readthedocs": [".readthedocs.yaml"],
