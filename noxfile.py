@@ -23,7 +23,8 @@ CHECKS_OF_THE_PUBLISHED = {"lint": (), "docs": (), "compile": ("--check",)}
 PUBLISHED = (3, 12)
 
 HTML = Path("docs/_build/html")
-BUILD = ("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs")
+BUILD = ("sphinx-build", "-W", "--keep-going", "-j", "auto")
+BUILD += ("-d", "docs/_build/doctrees", "docs")
 LAUNCH = Path("examples/scale/runners")  # files that schedulers read
 FORMS = Path(".github/ISSUE_TEMPLATE")
 SCHEMAS = {

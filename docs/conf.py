@@ -18,9 +18,10 @@ extensions = [
 ]
 exclude_patterns = ["_build", "book"]
 
-# The build executes pages before MyST-NB reads them with their outputs.
+# The build executes pages; MyST-NB reads each as a notebook that has its outputs
+# (book.build.executed_notebook).
 nb_execution_mode = "off"
-nb_custom_formats = {".md": "book.build.pipeline.with_outputs"}
+nb_custom_formats = {".md": ["nbformat.reads", {"as_version": 4}]}
 suppress_warnings = ["mystnb.nbcell"]  # book.source.parser says it, with page and line
 nb_merge_streams = True
 for chatty in (

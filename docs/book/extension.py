@@ -21,7 +21,14 @@ def setup(app: Sphinx) -> dict[str, object]:
 
     probe.setup(app)  # the answer comes while the rest loads
 
-    from book.build import lifecycle, pipeline, stale_files
+    from book.build import (
+        changed_pages,
+        executed_notebook,
+        html_builder,
+        lifecycle,
+        pipeline,
+        stale_files,
+    )
     from book.compilers import this_machine
     from book.directives import (
         build_table,
@@ -57,14 +64,19 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_directive("questions", questions.Questions)
     app.add_directive("messages", error_index.Messages)
 
-    order = count(800)
+    # What fails on a page fails that page alone.
+    app.add_builder(html_builder.HTMLBuilder, override=True)
+    # Sphinx reads again what shows another thing than last time.
+    app.add_env_collector(changed_pages.ChangedPages)
+
+    before_collectors, order = count(100), count(800)  # those of Sphinx have 500
 
     def connect(event: str, step: object) -> None:
-        app.connect(event, step, priority=next(order))
+        early = event == "env-get-outdated"
+        app.connect(event, step, priority=next(before_collectors if early else order))
 
-    # One build at a time in a folder; what fails on a page fails that page alone.
+    # One build at a time in a folder.
     connect("config-inited", lifecycle.begin)
-    connect("builder-inited", lifecycle.guard)
     # Styles and the index of the search are as MyST-NB and Sphinx know them.
     connect("builder-inited", prune_assets.renew)
     connect("builder-inited", search_index.restore)
@@ -78,13 +90,13 @@ def setup(app: Sphinx) -> dict[str, object]:
     connect("env-get-outdated", pipeline.slice_programs)
     # What pages show of this machine's compiler.
     connect("env-get-outdated", this_machine.compile_here)
-    # Sphinx reads again what shows another thing than last time.
-    connect("env-get-outdated", pipeline.outdated)
     connect("env-get-outdated", build_table.again)
     connect("env-get-outdated", questions.again)
     connect("env-get-outdated", chapter.again)
     connect("env-get-outdated", error_index.again)
     connect("env-get-outdated", release_diff.again)
+    # MyST-NB reads a page with the outputs of its cells.
+    connect("source-read", executed_notebook.replace_source)
     # Code gets the name of its program.
     connect("doctree-read", runnable_programs.name)
     # Below a lesson's program, its files.
@@ -103,9 +115,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     connect("doctree-read", folding.fold_checks)
     # With -j: from a process that read pages, or could not.
     connect("env-merge-info", build_table.merge)
-    connect("env-merge-info", lifecycle.merge)
-    # What Sphinx has read; short titles; pages with another last line.
-    connect("env-updated", pipeline.stamp)
+    # Short titles; pages with another last line.
     connect("env-updated", page_context.shorten)
     connect("env-updated", last_line.changed)
     # The search leaves figures out.
@@ -118,8 +128,6 @@ def setup(app: Sphinx) -> dict[str, object]:
     connect("html-page-context", downloads.buttons)
     connect("html-page-context", last_line.last_line)
     connect("html-collect-pages", metadata.not_found)
-    # Pages that another process could not write.
-    connect("build-finished", lifecycle.miss)
     # What readers take along.
     connect("build-finished", runnable_programs.write)
     connect("build-finished", downloads.write)

@@ -1,4 +1,4 @@
-"""What a build knows of the book, of each page, and what is wrong with it."""
+"""What one build knows: the book, each of its pages, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from filelock import FileLock
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
@@ -27,9 +28,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Problem(Exception):
-    """What is wrong, where, in words for the person who can fix it.
+    """Something wrong on a page, in words for the person who can fix it.
 
-    `cell` counts the page's code cells from 1; None where no cell is to blame.
+    `page` is its name, as in `vmap/axes`; `cell` counts its code cells from 1, and is
+    None where no cell is to blame.  A build that has one goes on, and exits with 1.
     """
 
     page: str
@@ -42,28 +44,35 @@ class Problem(Exception):
         return f"{where}: {self.reason}"
 
 
+# The text of a page with its listings, the key of its outputs, and when they were made.
+Stamp = tuple[str, str | None, str | None]
+
+
 @dataclass
 class PageState:
-    """What one build knows of one page; `page` is None where it could not be read."""
+    """What one build has found out about one page; each stage adds to it.
+
+    `page` is None where it could not be read, `key` where nothing on it runs.
+    """
 
     name: str
     page: Page | None = None
-    key: str | None = None  # of what it runs; None where nothing does
-    entry: Entry | None = None  # what it put out
-    executed: bool = False  # in this build, not taken from the cache
-    programs: dict[str, str] = field(default_factory=dict)
+    key: str | None = None  # a digest of all that decides its outputs
+    entry: Entry | None = None  # its outputs
+    executed: bool = False  # in this build, so they are not from the cache
+    programs: dict[str, str] = field(default_factory=dict)  # of `cell1`, `listing1`
     steps: dict[int, list[Step]] = field(default_factory=dict)  # of its notebook
     problems: list[Problem] = field(default_factory=list)
 
     @property
-    def stamp(self) -> tuple | None:
+    def stamp(self) -> Stamp | None:
         """What is shown of the page; None for one that has to be read again."""
         if self.page is None or self.problems:
             return None
         files = [one.path for one in self.page.listings if one.path.is_file()]
         shown = [self.page.text.encode(), *(path.read_bytes() for path in files)]
         text = hashlib.sha256(b"\0".join(shown)).hexdigest()
-        return text, self.key, self.entry and self.entry.executed
+        return text, self.key, self.entry.executed if self.entry else None
 
 
 class Book:
@@ -74,15 +83,16 @@ class Book:
 
     def __init__(self, app: Sphinx):
         self.docs = Path(app.confdir)
-        self.root = self.docs.parent
-        self.made = Path(app.outdir).parent
-        self.roots = (self.root, self.docs)
-        self.kernels: dict[str, Hardware] = {}
-        self.states: dict[str, PageState] = {}
+        self.root = self.docs.parent  # of the repository
+        self.made = Path(app.outdir).parent  # what builds make: docs/_build
+        self.roots = (self.root, self.docs)  # where imports of the repository start
+        self.lock = FileLock(self.made / "lock")  # held by the build that writes there
+        self.kernels: dict[str, Hardware] = {}  # by the names that front matter gives
+        self.states: dict[str, PageState] = {}  # by the names of pages
         self.verbose = app.verbosity > 0
 
     def state(self, name: str) -> PageState:
-        """The state of the page called `name`."""
+        """The state of the page called `name`; a new one where there is none yet."""
         return self.states.setdefault(name, PageState(name))
 
     def pages(self) -> list[Page]:

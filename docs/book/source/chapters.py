@@ -1,15 +1,16 @@
 """The order of the pages: chapters, lessons, and how long one reads.
 
-A chapter is a page with a table of contents. A lesson says its number among the lessons
-of its chapter, and those that it `needs`, which stand above it there. A page that a
-lesson's box *Look it up* leads to says which lesson that is, for whoever is new to the
-subject.
+A chapter is a page with a table of contents.  A lesson says its number among the
+lessons of its chapter, and those that it `needs`, which stand above it there.  A page
+that a lesson's box *Look it up* leads to says which lesson that is, for whoever is new
+to the subject.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+from dataclasses import dataclass, field
 
 from book.source.model import Page
 from book.state import Problem
@@ -19,22 +20,47 @@ LESSON, LOOK_UP = "lesson", "Look it up"
 _LINK = re.compile(r"\]\(([^()\s#]+\.md)(?:#[^()\s]*)?\)")
 
 
+@dataclass(frozen=True)
+class LessonLink:
+    """What a link to a lesson says of it."""
+
+    page: str
+    number: int
+    title: str
+
+
+@dataclass
+class Place:
+    """Where a page stands in the book, as the line above its title says it."""
+
+    minutes: int  # to read it
+    pages: int = 0  # of the chapter that it is the first page of
+    chapter: str | None = None  # the page whose table of contents has it
+    called: str = ""  # the short title of that chapter
+    number: int = 0  # in its chapter, from 1
+    of: int = 0  # so many pages
+    lesson: int = 0  # its number, from 1, among the chapter's lessons
+    lessons: int = 0
+    needs: list[LessonLink] = field(default_factory=list)
+    new: LessonLink | None = None  # for whoever is new to what the page is about
+
+
 def reading_minutes(page: Page) -> int:
     """How long one reads a page, without what is folded away; at least one minute."""
     words = sum(len(text.split()) for _, text in page.prose)
     cells = [cell for cell in page.cells if cell.visible]
     shown = [cell.source for cell in cells if "hide-input" not in cell.tags]
-    lines = sum(bool(line.strip()) for source in shown for line in source.splitlines())
+    lines = sum(1 for source in shown for line in source.splitlines() if line.strip())
     return max(1, round(words / WORDS + lines / LINES))
 
 
 def table_of_contents(pages: list[Page], root: str) -> list[tuple[Page, list[Page]]]:
     """Each chapter, and its pages after itself, in the order of the contents.
 
-    The first is the front page, with those that are in no other chapter.
+    The first is the front page (`root`), with those that are in no other chapter.
     """
     known = {page.name: page for page in pages}
-    found = []
+    found: list[tuple[Page, list[Page]]] = []
 
     def add(name: str) -> None:
         chapter = known.pop(name)
@@ -50,31 +76,35 @@ def table_of_contents(pages: list[Page], root: str) -> list[tuple[Page, list[Pag
     return found
 
 
-def page_places(pages: list[Page], root: str) -> dict[str, dict]:
-    """What each page says of its place, by its name; the front page says none."""
-    known = {page.name: page for page in pages}
-    here = [page for page in pages if page.name != root]
-    found = {page.name: {"minutes": reading_minutes(page)} for page in here}
-    for chapter in here:
+def page_places(pages: list[Page], root: str) -> dict[str, Place]:
+    """Where each page but the front page (`root`) stands, by its name."""
+    known = {page.name: page for page in pages if page.name != root}
+    places = {name: Place(reading_minutes(page)) for name, page in known.items()}
+    for chapter in known.values():
         inside = [name for name in chapter.toctree if name in known]
-        if inside:
-            found[chapter.name] |= {"pages": len(inside)}
-        called = {"chapter": chapter.name, "called": chapter.short or chapter.title}
+        places[chapter.name].pages = len(inside)
         for number, name in enumerate(inside, 1):
-            found[name] |= called | {"number": number, "of": len(inside)}
+            place = places[name]
+            place.chapter, place.called = chapter.name, chapter.short or chapter.title
+            place.number, place.of = number, len(inside)
         lessons = [name for name in inside if known[name].kind == LESSON]
         for number, name in enumerate(lessons, 1):
-            found[name] |= {"lesson": number, "lessons": len(lessons)}
-    for page in here:
-        needed = [name for _, name in page.needs if "lesson" in found.get(name, {})]
-        if needed:
-            found[page.name]["needs"] = [_lesson(known[n], found) for n in needed]
-    lessons = [page for page in here if "lesson" in found[page.name]]
-    for page in sorted(lessons, key=lambda page: found[page.name]["lesson"]):
-        for name in look_up_box(page):
-            if name in found and not _together(found[page.name], found[name], name):
-                found[name].setdefault("new", _lesson(page, found))
-    return found
+            places[name].lesson, places[name].lessons = number, len(lessons)
+    links = {
+        name: LessonLink(name, place.lesson, plain_title(known[name].title))
+        for name, place in places.items()
+        if place.lesson
+    }
+    for name, place in places.items():
+        needs = [needed for _, needed in known[name].needs]
+        place.needs = [links[needed] for needed in needs if needed in links]
+    for link in sorted(links.values(), key=lambda link: link.number):
+        for name in look_up_box(known[link.page]):
+            if name in places and not places[name].new:
+                place = places[name]
+                if places[link.page].chapter not in (name, place.chapter):
+                    place.new = link
+    return places
 
 
 def look_up_box(page: Page) -> list[str]:
@@ -82,17 +112,6 @@ def look_up_box(page: Page) -> list[str]:
     boxes = [fence for fence in page.fences if fence.name == "admonition"]
     lines = [line for box in boxes if box.argument == LOOK_UP for line in box.body]
     return linked_pages(page, "\n".join(lines))
-
-
-def _together(lesson: dict, place: dict, name: str) -> bool:
-    """Whether the page called `name`, which is at `place`, is of a lesson's chapter."""
-    return lesson["chapter"] in (name, place.get("chapter"))
-
-
-def _lesson(page: Page, places: dict[str, dict]) -> dict:
-    """What a link to a lesson says of it."""
-    number = places[page.name]["lesson"]
-    return {"page": page.name, "number": number, "title": plain_title(page.title)}
 
 
 def plain_title(title: str) -> str:
@@ -117,7 +136,9 @@ def lessons_not_above(pages: list[Page]) -> list[Problem]:
     found = []
     for page in pages:
         lists = [one.toctree for one in pages if page.name in one.toctree]
-        for line, name in page.needs if lists else ():
+        if not lists:
+            continue
+        for line, name in page.needs:
             above = any(_above(name, page.name, toctree) for toctree in lists)
             other = known.get(name)
             if not above or (other and other.kind != LESSON):

@@ -1,4 +1,4 @@
-"""A command that a page shows: which files of the repository it runs.
+"""Which files of the repository a command that a page shows runs.
 
 A page shows `python launch.py 2 hello.py` as a reader types it, in the folder that has
 the two files.  Each is found by its name, anywhere in `examples/`, and the cache's keys
@@ -33,20 +33,22 @@ def files_run_by(source: str, roots: tuple[Path, ...]) -> set[Path]:
     found: set[Path] = set()
     for command in _commands(source):
         paths = set(named_programs(command, roots).values())
-        paths |= {
-            path for word in command.split() if (path := find_module(word, roots))
-        }
+        modules = {find_module(word, roots) for word in command.split()}
+        paths |= {path for path in modules if path}
         for path in paths - found:
             found = imported_files(read_module(path, roots), roots, *found) | {path}
     return found
 
 
 def _commands(source: str) -> list[str]:
+    """The commands that a cell gives to `book.draw.console`."""
     if "console(" not in source:
         return []
     calls = [node for node in ast.walk(parse(source)) if isinstance(node, ast.Call)]
     calls = [call for call in calls if getattr(call.func, "id", "") == "console"]
-    first = [call.args[0] for call in calls if call.args]
-    if not all(isinstance(command, ast.Constant) for command in first):
-        raise LookupError("a command that is shown is a plain text")
-    return [command.value for command in first]
+    found = []
+    for command in (call.args[0] for call in calls if call.args):
+        if not isinstance(command, ast.Constant) or not isinstance(command.value, str):
+            raise LookupError("a command that is shown is a plain text")
+        found.append(command.value)
+    return found

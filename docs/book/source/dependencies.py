@@ -142,4 +142,4 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.AST]:
     for node in body:
         yield node
         for inner in ("body", "orelse", "finalbody", "handlers", "cases"):
-            yield from _statements(getattr(node, inner, ()))
+            yield from _statements(getattr(node, inner, []))

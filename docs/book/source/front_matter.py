@@ -107,13 +107,9 @@ class FrontMatter:
         kernel = spec.get("name") if isinstance(spec, dict) else None
         why = f"its kernelspec is called {kernel!r}; it runs on {' or '.join(KERNELS)}"
         self._require(kernel in KERNELS, why, "kernelspec", "name")
-        budget = book.get("budget")
-        number = isinstance(budget, int | float) and not isinstance(budget, bool)
-        self._require(
-            number and 0 < budget < math.inf,
-            "needs `book: {budget: SECONDS}`, a positive number",
-            *("book", "budget"),
-        )
+        budget: Any = book.get("budget")
+        why = "needs `book: {budget: SECONDS}`, a positive number"
+        self._require(_is_positive(budget), why, "book", "budget")
         return {"kernel": kernel, "budget": float(budget)}
 
     def answers(self, anchors: set[str]) -> tuple[Answer, ...]:
@@ -153,3 +149,9 @@ def _is_text(value: object) -> bool:
 
 def _are_texts(values: object) -> bool:
     return isinstance(values, list) and all(map(_is_text, values))
+
+
+def _is_positive(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 < value < math.inf

@@ -218,11 +218,12 @@ class _Markdown:
             elif token.type in ("html_block", "myst_line_comment"):
                 self._find_lost_cells(token, line)
             if (token.type == "inline" and not heading) or _is_html(token):
-                known = (
-                    self.prose[-1][0] if self.prose else 0
-                )  # cells share their row's
-                new = enumerate(lines[slice(*(token.map or ()))], line)
-                self.prose += [(n, one) for n, one in new if n > known]
+                self._add_prose(lines[slice(*(token.map or (0, 0)))], line)
+
+    def _add_prose(self, lines: list[str], line: int) -> None:
+        """Add lines of text, but for one that was added: a row's cells share it."""
+        known = self.prose[-1][0] if self.prose else 0
+        self.prose += [(n, one) for n, one in enumerate(lines, line) if n > known]
 
     def _add_heading(self, text: str, line: int, level: int) -> None:
         inline = _parser(inline=True).parseInline(text)[0].children or []

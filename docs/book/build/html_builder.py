@@ -1,0 +1,56 @@
+"""Sphinx's HTML builder, changed to go on with the other pages when one fails.
+
+Sphinx stops at the first exception, and no event or setting surrounds the reading or
+writing of one page: two methods of its builder are overridden.  Builders are made to
+override `write_doc`.  Sphinx marks `read_doc` as final; should it call another method
+one day, one failing page stops the build, and tests/build/test_html_builder.py fails.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
+from sphinx.environment import BuildEnvironment
+
+from book.state import Problem, book_of
+
+
+class HTMLBuilder(StandaloneHTMLBuilder):
+    """The builder `html`, in which a page that fails is a `Problem` of that page."""
+
+    def __init__(self, app: Sphinx, env: BuildEnvironment):
+        super().__init__(app, env)
+        self.book = book_of(app)
+
+    def read_doc(self, docname: str, **options: Any) -> None:
+        """Read a page; where that fails, read it as one that says no more than so."""
+        if docname not in self.env.found_docs:
+            return  # not UTF-8: Sphinx could not even open it
+        state = self.book.state(docname)
+        known = len(state.problems)
+        with self.book.blame(docname):
+            super().read_doc(docname, **options)
+        if len(state.problems) > known:
+            state.page = None
+            super().read_doc(docname, **options)
+
+    def write_doc(self, docname: str, doctree: nodes.document) -> None:
+        """Write a page; where that fails, remove what the last build wrote of it."""
+        problems = self.book.state(docname).problems
+        known = len(problems)
+        with self.book.blame(docname):
+            super().write_doc(docname, doctree)
+        if len(problems) > known:
+            Path(self.get_outfilename(docname)).unlink(missing_ok=True)
+
+    def finish(self) -> None:
+        """Take note of pages that another process could not write, and has reported."""
+        for name in self.env.found_docs:
+            problems = self.book.state(name).problems
+            if not problems and not Path(self.get_outfilename(name)).exists():
+                problems.append(Problem(name, "could not be written"))
+        super().finish()
