@@ -73,6 +73,8 @@ class Book:
         self.docs = Path(app.confdir)
         self.root = self.docs.parent
         self.made = Path(app.outdir).parent
+        # There while a build is at work, since it began, and after one was killed.
+        self.unfinished = self.made / f"unfinished-{Path(app.outdir).name}"
         self.roots = (self.root, self.docs)
         self.kernels: dict[str, Hardware] = {}
         self.states: dict[str, PageState] = {}

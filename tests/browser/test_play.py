@@ -5,7 +5,7 @@ import shutil
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import HTML
+from tests.browser.conftest import BUILT
 from tests.played import played
 
 PAGE, EXERCISE = "vmap/axes.html", "vmap/by_hand.html"
@@ -15,7 +15,7 @@ PAGE, EXERCISE = "vmap/axes.html", "vmap/by_hand.html"
 def server(tmp_path_factory):
     """The address of the site with a page's path to follow, and the token."""
     site = tmp_path_factory.mktemp("played") / "html"
-    shutil.copytree(HTML, site)
+    shutil.copytree(BUILT, site)
     with played(site) as (url, token, _):
         yield f"{url}/book/{{}}?token={token}"
 

@@ -43,7 +43,7 @@ def begin(app: Sphinx, _config: object) -> None:
 
 def marker(app: Sphinx) -> Path:
     """The file that is there while a build is at work, and after one was killed."""
-    return app.book.made / f"unfinished-{Path(app.outdir).name}"
+    return app.book.unfinished
 
 
 def guard(app: Sphinx) -> None:
