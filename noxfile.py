@@ -206,7 +206,7 @@ def outputs(session: nox.Session) -> None:
 @nox.session
 def site(session: nox.Session) -> None:
     """What is published: -- [HTML of another JAX...] [-D html_baseurl=https://…/]."""
-    install(session, "publish")
+    install(session, "docs")
     others = [word for word in session.posargs if Path(word, "record.json").is_file()]
     options = [word for word in session.posargs if word not in others]
     session.run(*BUILD, str(HTML), "-b", "html", *options)

@@ -53,7 +53,9 @@ class Site:
         self.engine, self.known = MiniRacer(), {}
         self.engine.eval(BROWSER)
         scripts = ["_static/searchtools.js", "_static/language_data.js"]
-        scripts += [*["_static/search.js"] * own, "searchindex.js"]
+        if own:
+            scripts += ["_static/sections.js", "_static/search.js"]
+        scripts.append("searchindex.js")
         for name in scripts:
             self.engine.eval((html / name).read_text(encoding="utf-8"))
         self.engine.eval(ASK)

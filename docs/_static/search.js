@@ -2,7 +2,7 @@
 // and a question is asked in a reader's words. Sphinx wants every word of a query on a
 // page. Here a page is as good as the words that it shares with the query, rare words
 // more than common ones, and those of the section that answers most of all: of its
-// heading and of the questions below it in the index.
+// heading and of the questions that it answers, which `sections.js` has.
 
 const stemmer = new Stemmer();
 const TITLE = 1.3; // a page's title counts for more than its other headings
@@ -33,24 +33,34 @@ const wordsOf = (text) => splitQuery(text.toLowerCase()).filter(tells).map(stem)
 const pairs = (words) => words.slice(1).map((word, n) => `${words[n]} ${word}`);
 const namesIn = (word) => word.split("_").filter((one) => one.length > 2 && tells(one));
 
-// Made of the index at the first query: which pages have a word; the headings and the
-// questions; and which of these have a word.
+// Sphinx puts what has the query in a heading above all else. Here headings are weighed
+// with the rest, and `sections.js` has them.
+const setIndex = Search.setIndex;
+Search.setIndex = (index) => setIndex({ ...index, alltitles: {}, titleterms: {} });
+
+// The anchor of a section: "#" stands for one that is made of the heading.
+const anchorOf = (anchor, heading) =>
+  anchor === "#" ? heading.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") : anchor;
+
+// Made at the first query: which pages have a word; the headings and the questions; and
+// which of these have a word.
 const memory = {};
 function prepared() {
   if (memory.texts) return memory;
-  const { terms, alltitles, titles, asked } = Search._index;
+  const { terms, titles, docnames } = Search._index;
   const entry = ([word, pages]) => [word, new Set([pages].flat())];
   const files = new Map(Object.entries(terms).map(entry));
   const texts = [];
-  const add = (text, file, id, heading) => {
-    const words = wordsOf(text);
-    words.forEach((word) => files.set(word, (files.get(word) ?? new Set()).add(file)));
-    texts.push({ words, file, id, heading, section: `${file}#${id ?? ""}` });
-  };
-  for (const [heading, places] of Object.entries(alltitles)) {
-    for (const [file, id] of places) add(heading, file, titles[file] === heading ? null : id, heading);
-  }
-  for (const { words, file, id, heading } of asked ?? []) add(words, file, id, heading);
+  docnames.forEach((name, file) => {
+    for (const [anchor, heading, ...questions] of sections[name] ?? []) {
+      const id = anchorOf(anchor, heading) || null;
+      for (const text of [heading, ...questions]) {
+        const words = wordsOf(text);
+        words.forEach((word) => files.set(word, (files.get(word) ?? new Set()).add(file)));
+        texts.push({ words, file, id, heading, section: `${file}#${id ?? ""}` });
+      }
+    }
+  });
   const rare = (word) => Math.log(1 + titles.length / files.get(word).size);
   const having = new Map();
   texts.forEach((text, n) => {
@@ -119,8 +129,7 @@ Search.performTermsSearch = (terms) => {
   const best = docnames.map(() => ({ fit: 0, land: 0, id: null }));
   for (const { file, id, section, heading, fit } of fits(words, found, all)) {
     const more = (share.section * together.get(section) ** 2) / all;
-    const title = id === null && heading === titles[file];
-    const worth = more + (title ? TITLE : 1) * fit;
+    const worth = more + (id === null ? TITLE : 1) * fit;
     const land = (fit + more) * (id === null ? TOP : 1);
     const page = best[file];
     page.fit = Math.max(page.fit, worth);

@@ -48,9 +48,9 @@ def setup(app: Sphinx) -> dict[str, object]:
         metadata,
         page_context,
         release_diff,
+        search_sections,
         type_legend,
     )
-    from book.publish import privacy_check, prune_assets, search_index
 
     app.add_config_value("book_jobs", 0, "", types=(int,))
 
@@ -77,9 +77,6 @@ def setup(app: Sphinx) -> dict[str, object]:
 
     # One build at a time in a folder.
     connect("config-inited", lifecycle.begin)
-    # Styles and the index of the search are as MyST-NB and Sphinx know them.
-    connect("builder-inited", prune_assets.renew)
-    connect("builder-inited", search_index.restore)
     # Say in HTML what is folded.
     connect("builder-inited", folding.replace)
     # Read all pages, and run those whose outputs are not in the cache.
@@ -119,12 +116,10 @@ def setup(app: Sphinx) -> dict[str, object]:
     connect("env-updated", page_context.shorten)
     connect("env-updated", last_line.changed)
     # The search leaves figures out.
-    connect("doctree-resolved", prune_assets.unread)
+    connect("doctree-resolved", search_sections.leave_out_figures)
     # What a template knows of its page.
-    connect("html-page-context", stale_files.note)
     connect("html-page-context", metadata.context)
     connect("html-page-context", page_context.context)
-    connect("html-page-context", prune_assets.search)
     connect("html-page-context", downloads.buttons)
     connect("html-page-context", last_line.last_line)
     connect("html-collect-pages", metadata.not_found)
@@ -136,12 +131,10 @@ def setup(app: Sphinx) -> dict[str, object]:
     # record.json, and which outputs have other words than those kept.
     connect("build-finished", build_record.write)
     connect("build-finished", release_diff.tell)
-    # The site's files, as they are published.
-    connect("build-finished", search_index.write)
-    connect("build-finished", prune_assets.slim)
-    # Nothing stays of pages that are gone, nor of this machine.
-    connect("build-finished", stale_files.sweep)
-    connect("build-finished", privacy_check.check)
+    # What the search knows of each section.
+    connect("build-finished", search_sections.write)
+    # Nothing stays of pages that are gone.
+    connect("build-finished", stale_files.remove)
     # Say how it went.
     connect("build-finished", lifecycle.end)
     return {"version": version("sphinx"), "parallel_read_safe": True}

@@ -85,6 +85,8 @@ class Book:
         self.docs = Path(app.confdir)
         self.root = self.docs.parent  # of the repository
         self.made = Path(app.outdir).parent  # what builds make: docs/_build
+        # There while a build is at work, and after one was killed.
+        self.unfinished = self.made / f"unfinished-{Path(app.outdir).name}"
         self.roots = (self.root, self.docs)  # where imports of the repository start
         self.lock = FileLock(self.made / "lock")  # held by the build that writes there
         self.kernels: dict[str, Hardware] = {}  # by the names that front matter gives

@@ -1,4 +1,4 @@
-"""A real browser opens the built site as a server sends it: `nox -s browser`."""
+"""A real browser opens the published site as a server sends it: `nox -s browser`."""
 
 import functools
 import os
@@ -13,7 +13,8 @@ from playwright.sync_api import Error, sync_playwright
 from book.publish import assemble
 
 ROOT = Path(__file__).parents[2]
-HTML = ROOT / "docs" / "_build" / "html"
+BUILT = ROOT / "docs" / "_build" / "html"
+HTML = ROOT / "docs" / "_build" / "browser"  # the site, as it is published
 DESKTOP, PHONE = (1280, 900), (360, 740)
 NONE = (
     "No Chromium starts: install the system's, as with `apt install chromium`, or say "
@@ -43,18 +44,19 @@ def pytest_configure(config):
     """Without a site, or a browser to open it, there is nothing that could pass."""
     if hasattr(config, "workerinput"):
         return  # where the session started, they have been found
-    if not (HTML / "index.html").is_file():
+    if not (BUILT / "index.html").is_file():
         raise pytest.UsageError("There is no built site: `python -m nox -s docs`.")
     try:
         with launched():
             pass
     except Error as error:
         raise pytest.UsageError(f"{NONE} ({str(error).splitlines()[0]})") from None
+    assemble.assemble(HTML, [BUILT])
 
 
 @pytest.fixture(scope="session")
 def site():
-    """The address of the built site, served under its content security policy."""
+    """The address of the site, served under its content security policy."""
     name, _, value = assemble.policy(HTML).partition(": ")
 
     class Handler(SimpleHTTPRequestHandler):

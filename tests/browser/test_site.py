@@ -6,8 +6,24 @@ import shutil
 import pytest
 
 from book.publish import assemble
-from tests.browser.conftest import HTML, PHONE
+from book.publish.prune_assets import prune
+from tests.browser.conftest import BUILT, DESKTOP, HTML, PHONE
 
+# How each element, and what stands before and after it, is drawn, and where.
+LOOKS = """(() => {
+  const names = `content color background border border-radius box-shadow outline opacity
+    font text-decoration text-transform white-space list-style cursor display visibility
+    position overflow z-index padding margin transform mask-image`.split(/\\s+/);
+  return [...document.body.querySelectorAll("*")].map((one) => {
+    const { x, y, width, height } = one.getBoundingClientRect();
+    const styles = ["", "::before", "::after"].map((part) => {
+      const style = getComputedStyle(one, part);
+      if (part && ["none", "normal"].includes(style.content)) return "";
+      return names.map((name) => `${name}: ${style.getPropertyValue(name)}`).join("; ");
+    });
+    return [one.tagName, one.className, x, y, width, height, ...styles].join(" ");
+  });
+})()"""
 SAMPLE = "vmap/axes.html", "collectives/psum.html", "errors/rank_at_least.html"
 
 
@@ -44,11 +60,41 @@ def test_the_search_works_from_a_folder(chromium):
     page.close()
 
 
+@pytest.fixture(scope="module")
+def pruned(tmp_path_factory):
+    """The built site without what its pages do not use."""
+    folder = tmp_path_factory.mktemp("pruned") / "html"
+    shutil.copytree(BUILT, folder)
+    prune(folder)
+    return folder
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+@pytest.mark.parametrize("name", [*SAMPLE, "index.html", "search.html", "404.html"])
+def test_a_page_looks_the_same_with_what_it_does_not_use(
+    chromium, pruned, name, size, scheme
+):
+    def looks(folder):
+        view = {"width": size[0], "height": size[1]}
+        context = chromium.new_context(viewport=view, color_scheme=scheme)
+        page, fonts = context.new_page(), []
+        page.on("request", lambda asked: "woff" in asked.url and fonts.append(asked))
+        page.goto(f"{(folder / name).as_uri()}?highlight=axis")
+        page.add_style_tag(content="* { transition: none !important }")
+        found = page.evaluate(LOOKS)
+        context.close()
+        assert fonts == []
+        return found
+
+    assert looks(BUILT) == looks(pruned)
+
+
 def test_a_page_of_an_older_release_leads_to_the_newest(chromium, tmp_path):
     old, site = tmp_path / "old", tmp_path / "site"
-    shutil.copytree(HTML, old)
+    shutil.copytree(BUILT, old)
     (old / "record.json").write_text(json.dumps({"jax": "0.1.0"}))
-    assemble.assemble(site, [old, HTML])
+    assemble.assemble(site, [old, BUILT])
     page = chromium.new_page()
     page.goto((site / "jax-0.1.0" / SAMPLE[0]).as_uri())
     page.get_by_text("This page is of an older release, JAX 0.1.0").wait_for()

@@ -38,7 +38,7 @@ def begin(app: Sphinx, config: Config) -> None:
 
 def marker(app: Sphinx) -> Path:
     """The file that is there while a build is at work, and after one was killed."""
-    return book_of(app).made / f"unfinished-{Path(app.outdir).name}"
+    return book_of(app).unfinished
 
 
 def end(app: Sphinx, exception: Exception | None) -> None:

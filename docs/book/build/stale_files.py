@@ -1,6 +1,6 @@
-"""Of a page that was renamed or removed nothing stays: not in the site, not beside it.
+"""Remove the files of pages that were renamed or removed: Sphinx leaves them.
 
-Sphinx leaves the HTML of such a page, which goes on claiming to be verified.
+The HTML of such a page would go on claiming to be verified.
 """
 
 from __future__ import annotations
@@ -10,71 +10,43 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from book.build.lifecycle import marker
-from book.html import social_cards
-
-_OF_SPHINX = {"search"}  # a page of the site that no file of ours is behind
+from book.exports.beside_pages import beside_pages
 
 
-def note(app: Sphinx, name: str, *_context: object) -> None:
-    """Take note of a page that this build writes."""
-    app.book_written = {*getattr(app, "book_written", ()), name}
-
-
-def unchanged(app: Sphinx, ends: tuple[str, ...]) -> set[str]:
-    """The pages that this build has not written, beside which files end so."""
-    out, since = Path(app.outdir), marker(app).stat().st_mtime_ns
-    found = set()
-    for name in app.env.found_docs:
-        page, *others = (out / (name + end) for end in (".html", *ends))
-        there = page.exists() and all(path.exists() for path in others)
-        well = there and not app.book.state(name).problems
-        if well and page.stat().st_mtime_ns < since:
-            found.add(name)
-    return found
-
-
-def sweep(app: Sphinx, exception: Exception | None) -> None:
-    """Remove what is left of pages that are not there."""
+def remove(app: Sphinx, exception: Exception | None) -> None:
+    """Remove what the site, and the build beside it, has of pages that are gone."""
     if exception is not None or app.builder.format != "html":
         return
-    out, made = Path(app.outdir), app.book.made
-    there = app.env.found_docs
-    written = there | _OF_SPHINX | getattr(app, "book_written", set())
-    _remove(beside_pages(out, (".html",)), out, (".html",), written)
-    sources = out / "_sources"
-    _remove(sources.rglob("*.*"), sources, (".md.txt", ".md", ".ipynb"), there)
-    pictures = out / social_cards.FOLDER
-    _remove(pictures.rglob("*.png"), pictures, (".png",), there)
-    notebooks = made / "jupyter_execute"
-    _remove(notebooks.rglob("*.*"), notebooks, (".md", ".ipynb"), there)
-    doctrees = Path(app.doctreedir)
-    _remove(doctrees.rglob("*.doctree"), doctrees, (".doctree",), there)
+    out, made, doctrees = Path(app.outdir), app.book.made, Path(app.doctreedir)
+    pages, began = app.env.found_docs, app.book.unfinished.stat().st_mtime_ns
+    for path in _of_no_page(beside_pages(out, (".html",)), out, pages):
+        if path.stat().st_mtime_ns < began:  # not one that Sphinx makes without a source
+            path.unlink()
+    for folder in (out / "_sources", made / "jupyter_execute", doctrees):
+        for path in _of_no_page(folder.rglob("*"), folder, pages):
+            if path.suffix in (".md", ".txt", ".ipynb", ".doctree"):
+                path.unlink()
     for path in (made / "cache").glob("*/*.json"):
-        if path.name.split(".")[0].replace("~", "/") not in there:
+        if path.name.split(".")[0].replace("~", "/") not in pages:
             path.unlink(missing_ok=True)
     for folder in (out, made / "snippets", made / "jupyter_execute"):
         _remove_empty(folder)
 
 
-def beside_pages(out: Path, ends: tuple[str, ...]) -> Iterable[Path]:
-    """The files that end so; those of Sphinx and of the theme lie elsewhere."""
-    found = [path for end in ends for path in out.rglob(f"*{end}")]
-    return [p for p in found if not p.relative_to(out).parts[0].startswith("_")]
-
-
-def _remove(
-    paths: Iterable[Path], folder: Path, ends: tuple[str, ...], keep: set[str]
-) -> None:
+def _of_no_page(paths: Iterable[Path], folder: Path, pages: set[str]) -> list[Path]:
+    """The `paths` in `folder` that are called as none of the `pages`."""
+    found = []
     for path in paths:
         name = path.relative_to(folder).as_posix()
-        ended = next((end for end in ends if name.endswith(end)), None)
-        if ended and name.removesuffix(ended) not in keep:
-            path.unlink(missing_ok=True)
+        for end in (path.suffix, ".txt", ".md"):  # a/b.html, a/b.md.txt
+            name = name.removesuffix(end)
+        if name not in pages:
+            found.append(path)
+    return found
 
 
 def _remove_empty(folder: Path) -> None:
-    deepest = sorted(folder.rglob("*/"), key=lambda path: -len(path.parts))
-    for path in deepest:
+    """Remove the folders inside `folder` that hold no file."""
+    for path in sorted(folder.rglob("*/"), reverse=True):  # the deepest first
         if path.is_dir() and not any(path.iterdir()):
             path.rmdir()

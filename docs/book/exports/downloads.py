@@ -14,7 +14,7 @@ import nbformat
 from nbformat import v4
 from sphinx.application import Sphinx
 
-from book.build.stale_files import beside_pages, unchanged
+from book.exports.beside_pages import beside_pages, unchanged
 from book.exports.notebook import Step, head, packages
 from book.exports.prose import Prose
 from book.files import renew

@@ -1,7 +1,7 @@
 """What a page says of itself where nobody has opened it: in results, in a shared link.
 
-The description is the lead, in whole sentences.  The canonical address, and a card with
-the page's title and figure, need to know where the book is published: `html_baseurl`.
+The description is the lead, in whole sentences.  The canonical address, and that of the
+picture of the book, need to know where the book is published: `html_baseurl`.
 
 `{% block extrahead %}` of the layout writes the tags; the canonical link is Sphinx's.
 """
@@ -9,19 +9,25 @@ the page's title and figure, need to know where the book is published: `html_bas
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from book.html import social_cards
-
+CARD = "_static/card.png"  # made of card.svg, for social sites take no SVG
 LONGEST = 200  # of a description: what results of searches show is not longer
 _VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')  # docutils'; the layout has it
 _END = re.compile(r"(?<=[.?!:]) (?=\W?[A-Z\d])|(?<=:)$")
 
 
-def context(app: Sphinx, name, template, context, doctree) -> None:
+def context(
+    app: Sphinx,
+    name: str,
+    _template: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
     """Hand the template what the page says of itself."""
     context["metatags"] = _VIEWPORT.sub("", context.get("metatags", ""))
     if name == "search":
@@ -30,10 +36,8 @@ def context(app: Sphinx, name, template, context, doctree) -> None:
     if doctree is None:
         return
     context["description"] = description(doctree)
-    base = app.config.html_baseurl
-    if base and social_cards.possible():
-        card = social_cards.write(app, name, doctree, context["description"])
-        context["card"] = urljoin(base, card)
+    if app.config.html_baseurl:
+        context["card"] = urljoin(app.config.html_baseurl, CARD)
 
 
 def description(doctree: nodes.document) -> str:

@@ -1,12 +1,14 @@
 """Put built books together to one site: the newest JAX at its root, others in folders.
 
-    python -m book.publish SITE HTML [HTML...]
+    python -m book.publish.assemble SITE HTML [HTML...]
 
-Each `HTML` is what `nox -s docs` made with one JAX.  Beside the pages the site has
-`sitemap.xml` (with an address, `html_baseurl`), `_headers` for servers
-that read it, a `.zip` to read offline, and in `_static/versions.js` the other JAX
-releases, between which every page then lets a reader choose.  A page of an older one
-says that it is old, and names the newest as the one for search engines.
+Each `HTML` is what `nox -s docs` made with one JAX, and stays as it is: what is changed
+for a server is changed in the copy.  Assets that no page uses are left out, and a file
+that holds a path of this machine stops it.  Beside the pages the site has `sitemap.xml`
+(with an address, `html_baseurl`), `_headers` for servers that read it, a `.zip` to read
+offline, and in `_static/versions.js` the other JAX releases, between which every page
+then lets a reader choose.  A page of an older one says that it is old, and names the
+newest as the one for search engines.
 """
 
 from __future__ import annotations
@@ -22,8 +24,12 @@ import sys
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from book.publish import older_release as old
+from book.files import local_strings
+from book.publish import older_release
+from book.publish.privacy_check import NotPrivate, check
+from book.publish.prune_assets import prune
 
+ROOT = Path(__file__).parents[3]  # of the repository
 RECORD = "record.json"
 ARCHIVE = "one-function-many-devices.zip"
 _CANONICAL = re.compile(r'<link rel="canonical" href="([^"]+)"')
@@ -39,18 +45,29 @@ class NoBook(Exception):
 def assemble(site: Path, built: list[Path]) -> list[str]:
     """Make the folder `site` of the `built` books; the releases of JAX, newest first.
 
-    Raises `NoBook`.  What was in `site` before is gone.
+    What was in `site` before is gone.  Raises `NoBook`, and `NotPrivate`; then there is
+    no `site`.
     """
     books = _by_release(built)
-    newest, *older = books
     shutil.rmtree(site, ignore_errors=True)
+    try:
+        _fill(site, books)
+    except NotPrivate:
+        shutil.rmtree(site)
+        raise
+    return [*books]
+
+
+def _fill(site: Path, books: dict[str, Path]) -> None:
+    """Write the site of the `books`, the newest of which comes first."""
+    newest, *older = books
     _copy(books[newest], site)
     archive = shutil.make_archive(str(site.with_suffix("")), "zip", site)
     Path(archive).rename(site / ARCHIVE)
     pages, address = _pages(site), _address(site)
     for release in older:
         _copy(books[release], site / f"jax-{release}")
-        old.tell(site, f"jax-{release}", release, newest, address)
+        older_release.tell(site, f"jax-{release}", release, newest, address)
     _offer(site, newest, older)
     if address:
         (site / "sitemap.xml").write_text(_sitemap(address, pages), encoding="utf-8")
@@ -58,7 +75,6 @@ def assemble(site: Path, built: list[Path]) -> list[str]:
         (site / "robots.txt").write_text(robots, encoding="utf-8")
     (site / "_headers").write_text(f"/*\n  {policy(site)}\n", encoding="utf-8")
     (site / ".nojekyll").touch()  # GitHub Pages leaves out _static otherwise
-    return [*books]
 
 
 def policy(site: Path) -> str:
@@ -105,9 +121,11 @@ def _order(release: str) -> list[int]:
 
 
 def _copy(book: Path, to: Path) -> None:
-    """Copy a book without what is of no use on a server."""
+    """Copy a book without what is of no use on a server; see that it may go there."""
     ignored = shutil.ignore_patterns(".doctrees", ".buildinfo*", "objects.inv")
     shutil.copytree(book, to, ignore=ignored)
+    prune(to)
+    check(to, local_strings(ROOT))
 
 
 def _offer(site: Path, newest: str, older: list[str]) -> None:
@@ -147,13 +165,13 @@ def _digest(script: str) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Read the folders from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("site", type=Path)
     parser.add_argument("html", type=Path, nargs="+")
     asked = parser.parse_args(argv)
     try:
         releases = assemble(asked.site, asked.html)
-    except NoBook as error:
+    except (NoBook, NotPrivate) as error:
         sys.exit(str(error))
     print(f"{asked.site.resolve()}: JAX {', '.join(releases)}")
 

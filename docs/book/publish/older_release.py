@@ -1,8 +1,7 @@
-"""A page of an older release of JAX says so, and leads to the newest.
+"""A line on each page of an older release of JAX that leads to the newest.
 
-Promise: readers and search engines are told, on each page, with or without a script.
-A book does not know when it is built what it will be published with, so `book.publish`
-writes this into the pages that it copies.
+Readers and search engines are told, with or without a script.  A book does not know
+when it is built what it will be published with, so this is written into the copy.
 """
 
 from __future__ import annotations
