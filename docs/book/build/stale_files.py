@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from book.build.lifecycle import marker
+from book.exports.beside_pages import beside_pages
 from book.html import social_cards
 
 _OF_SPHINX = {"search"}  # a page of the site that no file of ours is behind
@@ -19,19 +19,6 @@ _OF_SPHINX = {"search"}  # a page of the site that no file of ours is behind
 def note(app: Sphinx, name: str, *_context: object) -> None:
     """Take note of a page that this build writes."""
     app.book_written = {*getattr(app, "book_written", ()), name}
-
-
-def unchanged(app: Sphinx, ends: tuple[str, ...]) -> set[str]:
-    """The pages that this build has not written, beside which files end so."""
-    out, since = Path(app.outdir), marker(app).stat().st_mtime_ns
-    found = set()
-    for name in app.env.found_docs:
-        page, *others = (out / (name + end) for end in (".html", *ends))
-        there = page.exists() and all(path.exists() for path in others)
-        well = there and not app.book.state(name).problems
-        if well and page.stat().st_mtime_ns < since:
-            found.add(name)
-    return found
 
 
 def sweep(app: Sphinx, exception: Exception | None) -> None:
@@ -55,12 +42,6 @@ def sweep(app: Sphinx, exception: Exception | None) -> None:
             path.unlink(missing_ok=True)
     for folder in (out, made / "snippets", made / "jupyter_execute"):
         _remove_empty(folder)
-
-
-def beside_pages(out: Path, ends: tuple[str, ...]) -> Iterable[Path]:
-    """The files that end so; those of Sphinx and of the theme lie elsewhere."""
-    found = [path for end in ends for path in out.rglob(f"*{end}")]
-    return [p for p in found if not p.relative_to(out).parts[0].startswith("_")]
 
 
 def _remove(
