@@ -15,11 +15,20 @@ from dataclasses import dataclass
 from docutils import nodes
 
 _FIGURE_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
-_SPECIAL = re.compile(r"[\\`*<\[\]]|(?<!\w)_|_(?!\w)")
-_LIST_MARKER = re.compile(r"^(\d*)([-+#>.)])(?=\s)", re.MULTILINE)
-# Sphinx curls the quotes of prose.
-_STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_SPECIAL = re.compile(
+    r"""[\\`]                          # code
+      | (?<!\s)\* | \*(?!\s)            # emphasis, and of _ only around words
+      | (?<![^\W_])_+ | _+(?![^\W_])
+      | \](?=[(\[:]) | \[(?=\^)          # a link, a footnote
+      | <(?=[a-zA-Z/!?])               # HTML
+    """,
+    re.VERBOSE,
+)
+_LIST_MARKER = re.compile(r"^(\d*)([-+*#>.)])(?=\s)", re.MULTILINE)
+# What Sphinx makes of quotes and dots in prose, among them those of error messages.
+_TYPED = {0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"', 0x2026: "..."}
 _OUTPUT = {"myst-ansi": "text", "none": "text", "default": ""}
+_FOLDED = "HideCodeCellNode"  # of MyST-NB: around a cell, within one, or below one
 _SKIPPED = (nodes.Invisible, nodes.system_message, nodes.label)
 
 
@@ -64,7 +73,7 @@ class MarkdownWriter:
             for number, note in self.notes.items():
                 text += f"\n\n[^{number}]: {note}"
             self.notes = {}
-            if "cell_metadata" in node:
+            if _is_cell(node):
                 found.append(Part(text, node["cell_metadata"]["number"]))
             elif text and found and found[-1].cell is None:
                 found[-1] = Part(f"{found[-1].text}\n\n{text}")
@@ -87,15 +96,29 @@ class MarkdownWriter:
         if isinstance(node, nodes.Admonition):
             return f"**{type(node).__name__.title()}**\n\n{self.blocks(node.children)}"
         if isinstance(node, nodes.TextElement | nodes.Inline | nodes.Text):
-            return _LIST_MARKER.sub(r"\1\\\2", self.inline(node)).strip()
+            return self.inline(node).strip()
         return self.blocks(node.children)
 
+    def _block_paragraph(self, node: nodes.paragraph) -> str:
+        return _LIST_MARKER.sub(r"\1\\\2", self.inline(node)).strip()
+
     def _block_container(self, node: nodes.container) -> str:
-        if "check" in node.get("cell_metadata", {}):
-            return ""
+        if _is_cell(node):
+            return self._cell(node)
         if "sd-card-title" in node["classes"]:
             return self._bold(node)
         return self.blocks(node.children)
+
+    def _cell(self, node: nodes.container) -> str:
+        if "check" in node["cell_metadata"]:
+            return ""
+        found: list[nodes.Node] = []
+        for child in node.children:
+            if type(child).__name__ == _FOLDED:  # only to save space
+                found += child.children
+            else:
+                found.append(child)
+        return self.blocks(found)
 
     def _bold(self, node: nodes.Element) -> str:
         return f"**{_one_line(self.inline(node))}**"
@@ -158,12 +181,14 @@ class MarkdownWriter:
         return "\n\n".join([*captions, "\n".join(lines)])
 
     def _table_cell(self, entry: nodes.entry) -> str:
-        text = _one_line("<br>".join(map(self.block, entry.children)))
+        written = []
+        for child in entry.children:
+            is_text = isinstance(child, nodes.paragraph)
+            written.append(self.inline(child) if is_text else self.block(child))
+        text = _one_line("<br>".join(written))
         return re.sub(r"(?<!\\)\|", r"\|", text)
 
-    def _block_HideCodeCellNode(self, node: nodes.Element) -> str:  # of MyST-NB
-        if next(node.findall(_is_cell), None):
-            return self.blocks(node.children)  # code, folded only to save space
+    def _block_HideCodeCellNode(self, node: nodes.Element) -> str:
         return _details(escape(node["prompt_show"]), self.blocks(node.children))
 
     def _block_dropdown_main(self, node: nodes.Element) -> str:  # of sphinx-design
@@ -181,7 +206,7 @@ class MarkdownWriter:
         return "".join(map(self.inline, node.children))
 
     def _inline_Text(self, node: nodes.Text) -> str:
-        return escape(node.astext().translate(_STRAIGHT))
+        return escape(node.astext().translate(_TYPED))
 
     def _inline_literal(self, node: nodes.literal) -> str:
         text = node.astext()
@@ -203,9 +228,9 @@ class MarkdownWriter:
 
     def _inline_reference(self, node: nodes.reference) -> str:
         shown = "".join(map(self.inline, node.children))
-        if next(node.findall(_is_term), None):
-            return shown
         target = node.get("refuri") or f"#{node.get('refid', '')}"
+        if "#term-" in target:
+            return shown  # a word of the glossary would be a link in every sentence
         if node.get("internal") or target.startswith("#"):
             target = self.link(target)
         return f"[{shown}]({target})" if target else shown
@@ -238,13 +263,13 @@ class MarkdownWriter:
 
 def escape(text: str) -> str:
     """`text` as Markdown that shows it as it is."""
-    return _SPECIAL.sub(r"\\\g<0>", text)
+    return _SPECIAL.sub(lambda found: "".join(f"\\{c}" for c in found[0]), text)
 
 
 def _flat(node: nodes.Element, level: int) -> Iterable[tuple[nodes.Element, int]]:
     """What stands in a page and its sections, and in how many of them."""
     for child in node.children:
-        folded = type(child).__name__ == "HideCodeCellNode"
+        folded = type(child).__name__ == _FOLDED
         if isinstance(child, nodes.section):
             yield from _flat(child, level + 1)
         elif folded and next(child.findall(_is_cell), None):
@@ -255,10 +280,6 @@ def _flat(node: nodes.Element, level: int) -> Iterable[tuple[nodes.Element, int]
 
 def _is_cell(node: nodes.Node) -> bool:
     return isinstance(node, nodes.container) and "cell_metadata" in node
-
-
-def _is_term(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.inline) and "std-term" in node["classes"]
 
 
 def _is_tight(item: nodes.Element) -> bool:
