@@ -25,8 +25,8 @@ _SPECIAL = re.compile(
     re.VERBOSE,
 )
 _LIST_MARKER = re.compile(r"^(\d*)([-+*#>.)])(?=\s)", re.MULTILINE)
-# What Sphinx makes of quotes and dots in prose, among them those of error messages.
-_TYPED = {0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"', 0x2026: "..."}
+# The quotes of prose, which Sphinx curls, as they were typed.
+_TYPED = {0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"'}
 _OUTPUT = {"myst-ansi": "text", "none": "text", "default": ""}
 _FOLDED = "HideCodeCellNode"  # of MyST-NB: around a cell, within one, or below one
 _SKIPPED = (nodes.Invisible, nodes.system_message, nodes.label)
@@ -70,8 +70,8 @@ class MarkdownWriter:
                 text = f"{'#' * level} {_one_line(self.inline(node))}"
             else:
                 text = self.block(node)
-            for number, note in self.notes.items():
-                text += f"\n\n[^{number}]: {note}"
+            notes = [f"[^{number}]: {note}" for number, note in self.notes.items()]
+            text = "\n\n".join(filter(None, [text, *notes]))
             self.notes = {}
             if _is_cell(node):
                 found.append(Part(text, node["cell_metadata"]["number"]))
