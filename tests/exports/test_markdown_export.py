@@ -67,7 +67,8 @@ book: {kind: concept, budget: 5}
 
 # Sums
 
-The {term}`mesh` and {kbd}`Enter`,[^note] [the next page](lists.md), [here](#of-__two_x).
+The {term}`mesh` and {kbd}`Enter`,[^note]
+[the next page](lists.md), [here](#of-__two_x).
 
 [^note]: A note.
 
@@ -89,7 +90,7 @@ HTML("<svg><title id='x'>Two &amp; two.</title></svg>")
 
 ```{code-cell}
 :tags: [hide-cell]
-Markdown("| a |\\n| --- |\\n| b |")
+Markdown("- *a*\\n- b")
 ```
 
 ## Of __two_x
@@ -142,7 +143,8 @@ def test_a_page_has_its_text_its_lessons_and_their_outputs(built):
     assert exported(built, "sums") == textwrap.dedent("""\
         # Sums
 
-        The mesh and Enter,[^1] [the next page](lists.md), [here](#of-__two_x).
+        The mesh and Enter,[^1]
+        [the next page](lists.md), [here](#of-__two_x).
 
         ```python
         from IPython.display import HTML, Markdown
@@ -157,12 +159,11 @@ def test_a_page_has_its_text_its_lessons_and_their_outputs(built):
         [Figure: Two & two.]
 
         ```python
-        Markdown("| a |\\n| --- |\\n| b |")
+        Markdown("- *a*\\n- b")
         ```
 
-        | a |
-        | --- |
-        | b |
+        - *a*
+        - b
 
         ## Of \\_\\_two_x
 
