@@ -10,8 +10,7 @@ import nbclient
 import nbformat
 import pytest
 
-from book.exports import downloads
-from book.exports.notebook import Step, lessons_of
+from book.exports.notebook import Step, cells, lessons_of, notebook, script
 from book.snippets.slicer import Slicer
 from book.state import Problem
 from tests import house
@@ -32,15 +31,15 @@ def taken(name: str) -> list[str | Step]:
     wrong: list[Problem] = []
     steps = lessons_of(PAGES[name], SLICER, wrong.append)
     assert not wrong, str(wrong[0])
-    return downloads.cells(PAGES[name], steps, version("jax"))
+    return cells(PAGES[name], steps, version("jax"))
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_pages_script_runs_alone(launcher, name):
-    script = downloads.script(taken(name))
-    code, said = launcher.run(script, LIMIT)
+    program = script(taken(name))
+    code, said = launcher.run(program, LIMIT)
     if code:
-        pytest.fail(f"exit status {code}\n\n{script}\n{said}", pytrace=False)
+        pytest.fail(f"exit status {code}\n\n{program}\n{said}", pytrace=False)
     assert "verified on JAX" not in said
 
 
@@ -88,12 +87,12 @@ def test_the_notebooks_that_run_have_all_that_a_script_does_not():
 
 @pytest.mark.parametrize("name", RUN)
 def test_a_notebook_runs_in_jupyter(name, tmp_path):
-    notebook = nbformat.reads(downloads.notebook(taken(name)), as_version=4)
-    nbformat.validate(notebook)
+    found = nbformat.reads(notebook(taken(name)), as_version=4)
+    nbformat.validate(found)
     tagged = {"raises-exception"}
     nbclient.NotebookClient(
-        notebook, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+        found, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
     ).execute()
-    for cell in notebook.cells:
+    for cell in found.cells:
         raised = any(o.output_type == "error" for o in cell.get("outputs", ()))
         assert raised == bool(tagged & {*cell.metadata.get("tags", ())}), cell.source

@@ -37,7 +37,7 @@ def setup(app: Sphinx) -> dict[str, object]:
         error_index,
         questions,
     )
-    from book.exports import downloads, lesson_files, markdown, runnable_programs
+    from book.exports import copy_button, lesson_programs, markdown_export, notebook
     from book.html import (
         build_record,
         error_links,
@@ -95,9 +95,9 @@ def setup(app: Sphinx) -> dict[str, object]:
     # MyST-NB reads a page with the outputs of its cells.
     connect("source-read", executed_notebook.replace_source)
     # Code gets the name of its program.
-    connect("doctree-read", runnable_programs.name)
+    connect("doctree-read", copy_button.mark)
     # Below a lesson's program, its files.
-    connect("doctree-read", lesson_files.offer)
+    connect("doctree-read", lesson_programs.offer)
     # Below an error, the page about it.
     connect("doctree-read", error_links.refer)
     # Below a lesson, how to read its types.
@@ -120,14 +120,19 @@ def setup(app: Sphinx) -> dict[str, object]:
     # What a template knows of its page.
     connect("html-page-context", metadata.context)
     connect("html-page-context", page_context.context)
-    connect("html-page-context", downloads.buttons)
+    connect("html-page-context", notebook.offer)
     connect("html-page-context", last_line.last_line)
     connect("html-collect-pages", metadata.not_found)
+    # What readers take along of a page is written with its HTML.
+    connect("html-page-context", markdown_export.write_page)
+    connect("html-page-context", notebook.write_page)
     # What readers take along.
-    connect("build-finished", runnable_programs.write)
-    connect("build-finished", downloads.write)
-    connect("build-finished", lesson_files.write)
-    connect("build-finished", markdown.write)
+    connect("build-finished", copy_button.write)
+    connect("build-finished", lesson_programs.write)
+    connect("build-finished", markdown_export.write_index)
+    # And nothing of pages that are gone.
+    connect("build-finished", notebook.remove_others)
+    connect("build-finished", markdown_export.remove_others)
     # record.json, and which outputs have other words than those kept.
     connect("build-finished", build_record.write)
     connect("build-finished", release_diff.tell)

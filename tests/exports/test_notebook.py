@@ -6,28 +6,17 @@ from importlib.metadata import version
 import nbformat
 import pytest
 
-from book.exports import downloads
-from book.exports.notebook import lessons_of
-from book.exports.prose import Prose
+from book.exports.markdown_writer import Part
+from book.exports.notebook import cells as contents
+from book.exports.notebook import lessons_of, notebook, script
 from book.snippets.slicer import Slicer
 from book.source.parser import read
 from tests.conftest import Book
 
 PROSE = """
-The {term}`shard <shards>` and [`x[0]`](other.md#a-b), [above](#prose), [JAX](https://x.y/z).
+The {term}`shard <shards>` and [`x[0]`](other.md#a-b), [above](#taken), [JAX](https://x.y/z).[^why]
 
-:::{admonition} In short
-- One line about `[a](b.md)`.
-:::
-
-::::{dropdown} One answer
-```{literalinclude} ../examples/twice.py
-:pyobject: double
-```
-::::
-
-```{compiled} spine
-```
+[^why]: It is *so*.
 """
 TWICE = '''"""Twice."""
 
@@ -49,16 +38,16 @@ def no_use(x):
 def taken(tmp_path):
     """What is made of a page of some cells: its notebook, its script, what is wrong."""
 
-    def take(*cells, prose="Prose.", jax=None, kernel="target"):
+    def take(*cells, parts=None, jax=None, kernel="target"):
         book = Book(tmp_path)
         book.write("examples/twice.py", TWICE)
-        path = book.page("page", *cells, prose=prose, kernel=kernel)
+        path = book.page("page", *cells, kernel=kernel)
         page, wrong = read(path, "page"), []
         steps = lessons_of(page, Slicer((tmp_path,)), wrong.append)
-        made = downloads.cells(page, steps, jax or version("jax"))
-        found = nbformat.reads(downloads.notebook(made), as_version=4)
+        made = contents(page, steps, jax or version("jax"), parts)
+        found = nbformat.reads(notebook(made), as_version=4)
         nbformat.validate(found)
-        return found.cells, downloads.script(made), wrong
+        return found.cells, script(made), wrong
 
     return take
 
@@ -72,10 +61,24 @@ def test_lessons_come_in_order_and_checks_stay_behind(taken):
     cells, script, wrong = taken(
         "x = 1",
         ":check:\nassert x == 1",
-        ":tags: [remove-input]\ndict(alt='Two.')",
+        ":tags: [remove-input]\nx",
         "x + 1",
+        parts=[
+            Part("One."),
+            Part("not taken", 1),
+            Part("", 2),
+            Part("[Figure: Two.]", 3),
+            Part("not taken", 4),
+        ],
     )
-    assert "*A figure on the site: Two.*" in [cell.source for cell in cells]
+    kinds = [(cell.cell_type, cell.source) for cell in cells[1:]]
+    assert kinds == [
+        ("markdown", "One."),
+        ("code", "x = 1"),
+        ("markdown", "[Figure: Two.]"),
+        ("code", "x + 1"),
+    ]
+    assert "# %% [markdown]\n# One.\n\n# %%\nx = 1\n" in script
     assert wrong == []
     assert [*code(cells)] == ["verified-on", "cell1", "cell4"]
     assert code(cells)["cell4"] == "x + 1"
@@ -158,33 +161,16 @@ def test_a_name_of_the_page_that_stands_for_another_is_refused(taken):
     assert wrong.reason.startswith("has a `TWO`, and so has the code of examples/twice")
 
 
-def test_text_is_plain_markdown(taken):
-    cells, *_ = taken("x = 1", prose=PROSE)
-    text = "\n".join(c.source for c in cells if c.cell_type == "markdown")
-    assert "The shard and `x[0]`, above, [JAX](https://x.y/z)." in text
-    assert "**In short**\n\n- One line about `[a](b.md)`." in text
-    assert "<summary>One answer</summary>\n\n```python\ndef double(x):" in text
-    assert "*A table on the site.*" in text
-    assert "compiled" not in text and "{" not in text and ":::" not in text
-
-
-def test_links_lead_to_the_site_where_it_has_an_address(tmp_path):
-    prose = Prose("vmap/axes", tmp_path / "axes.md", "https://a.b/book")
-    assert prose.markdown("[`x[0]`](../jit/one.md#a-b) [up](#top)") == (
-        "[`x[0]`](https://a.b/book/jit/one.html#a-b) "
-        "[up](https://a.b/book/vmap/axes.html#top)"
-    )
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """A site in the real theme, whose repository and address are known."""
     conf = 'html_theme_options |= {"repository_url": "https://github.com/a/b"}\n'
     conf += 'html_baseurl = "https://a.b/book/"\n'
     book = Book(tmp_path_factory.mktemp("site"), conf=conf)
-    book.page("taken", "x = 1\nx")
-    book.write("docs/words.md", "# Words\n\nOnly words.\n")
-    book.index("taken", "words")
+    book.page("taken", "x = 1\nx", prose=PROSE)
+    book.write("docs/other.md", "# Other\n\n## A b\n")
+    book.write("docs/words.md", "# Words\n\n```{glossary}\nshards\n  Parts.\n```\n")
+    book.index("taken", "words", "other")
     built = book.build()
     assert built.code == 0, built.said
     return book
@@ -199,6 +185,17 @@ def test_the_menu_offers_the_files_and_colab(site):
     assert "ipynb" not in site.text("words") and "colab" not in site.text("words")
     found = json.loads((site.html / "taken.ipynb").read_text())["cells"]
     assert any("https://a.b/book/taken.html" in "".join(c["source"]) for c in found)
+
+
+def test_links_lead_to_the_site_where_it_has_an_address(site):
+    text = (
+        "The shard and [`x[0]`](https://a.b/book/other.html#a-b), "
+        "[above](https://a.b/book/taken.html#taken), [JAX](https://x.y/z).[^1]"
+    )
+    found = json.loads((site.html / "taken.ipynb").read_text())["cells"]
+    assert any(text in "".join(cell["source"]) for cell in found)
+    note = "[^1]: It is *so*."  # which the theme puts into the margin
+    assert f"# {text}\n#\n# {note}\n" in (site.html / "taken.py").read_text()
 
 
 def test_files_of_a_page_that_is_gone_go(book):
@@ -229,7 +226,6 @@ def test_the_files_of_a_page_follow_it_and_what_it_imports(book):
     assert two.read_text() == "as it was"
     book.page("two", "print(2)", prose="Other prose.")
     two.with_suffix(".py").unlink()
-    (book.html / "one.ipynb").unlink()
     assert book.build().code == 0
     assert "Other prose." in two.read_text()
     assert "Other prose." in two.with_suffix(".py").read_text()

@@ -1,8 +1,10 @@
-"""A page as one program: its lessons, in order, as a notebook and as a script.
+"""A page's lessons as a notebook and as a script, which stand beside the page.
 
-Each lesson is a cell.  One that imports from `examples/` stands below the code that it
-takes from there, written out as in any copy; one that raises keeps its error; checks
-and figures stay on the site.
+Both have the lessons in order, and the page's text between them; both run as they are
+in an empty folder where JAX is installed, and the tests run every one.  Each lesson is
+a cell.  One that imports from `examples/` stands below the code that it takes from
+there, written out as in any copy; one that raises keeps its error; checks and figures
+stay on the site.
 """
 
 from __future__ import annotations
@@ -12,15 +14,27 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, urljoin
 
+import nbformat
+from docutils import nodes
+from nbformat import v4
+from sphinx.application import Sphinx
+
+from book.exports.beside_pages import keep_only
+from book.exports.markdown_writer import MarkdownWriter, Part
+from book.files import renew
 from book.snippets import render as layout
 from book.snippets.lessons import Lessons
-from book.snippets.program import DEVICE_LINES, Whole
+from book.snippets.program import DEVICE_LINES, Whole, sets_devices
 from book.snippets.slicer import Slicer
 from book.snippets.statements import PAGE, SliceError, Statement
 from book.source.model import Cell, Page
-from book.state import Problem
+from book.state import PageState, Problem
 
+ENDS = (".ipynb", ".py")
+COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/{}.ipynb"
 _FRESH = "# A program of its own: it needs a Python in which JAX has not started."
 
 
@@ -34,19 +48,23 @@ class Step:
     raises: bool = False
 
 
+# -- the code of a page --------------------------------------------------------------
 def lessons_of(
     page: Page, slicer: Slicer, fail: Callable[[Problem], None]
 ) -> dict[int, list[Step]]:
-    """The steps of each lesson of `page`, whose programs can be cut, by its number."""
+    """The code of each lesson of `page`, by the number of its cell.
+
+    There is none, and `fail` is told why, where the lessons make no program.
+    """
     try:
-        return _steps(page, slicer)
+        return _lessons_of(page, slicer)
     except SliceError as error:
         at = (error.cell.line, error.cell.number) if error.cell else ()
         fail(Problem(page.name, str(error), *at))
         return {}
 
 
-def _steps(page: Page, slicer: Slicer) -> dict[int, list[Step]]:
+def _lessons_of(page: Page, slicer: Slicer) -> dict[int, list[Step]]:
     lessons = slicer.page(page.cells, page.kernel == "mesh-of-eight")
     found: dict[int, list[Step]] = {}
     done: set[Statement] = set()
@@ -58,6 +76,7 @@ def _steps(page: Page, slicer: Slicer) -> dict[int, list[Step]]:
 
 
 def _fresh(cell: Cell) -> list[Step]:
+    """A program of its own: a notebook writes and runs it; a script has it as text."""
     name = f"cell{cell.number}"
     left = "\n".join(f"# {line}".rstrip() for line in cell.source.splitlines())
     script = f"{_FRESH}\n# Save what follows as a file, and run that.\n#\n{left}"
@@ -67,38 +86,43 @@ def _fresh(cell: Cell) -> list[Step]:
 
 
 def _lesson(lessons: Lessons, cell: Cell, done: set[Statement]) -> list[Step]:
-    """The step of a lesson, below one with what it takes from elsewhere."""
+    """A lesson, below a cell with what it takes from elsewhere, if not `done` above."""
     name = f"cell{cell.number}"
     own = lessons.of(cell)
     taken = [s for s in own if s.imported and (PAGE, s.imported.bound) in lessons.links]
     kept = lessons.keep(taken)
     new = {s for s in kept if s.unit != PAGE and s not in done}
-    _clash(lessons, new, cell.number)
+    _refuse_clashes(lessons, new, cell.number)
     done |= {s for s in new if not s.imported}
     above = Whole(lessons, new, []).alone() if new else ""
-    whole = Whole(lessons, kept, own)
+    program = Whole(lessons, kept, own)
     local = {s.node: "" for s in taken}
-    texts = [
-        _set(cell.source, own, local | last) for last in ({}, whole.last(cell.raises))
-    ]
+    in_notebook = _replace(cell.source, own, local)
+    in_script = _replace(cell.source, own, local | program.last(cell.raises))
     used = Step(f"{name}-uses", above, above)
-    return [used, Step(name, *texts, bool(cell.raises))]
+    return [used, Step(name, in_notebook, in_script, bool(cell.raises))]
 
 
-def _set(source: str, own: list[Statement], replaced: dict[ast.stmt, str]) -> str:
-    """The text of a cell with some statements replaced; else as it stands."""
+def _replace(source: str, own: list[Statement], replaced: dict[ast.stmt, str]) -> str:
+    """The text of a cell with some of its statements replaced."""
     if not replaced:
         return source.strip("\n")
     return layout.joined([layout.body(source, own, replaced)]).strip("\n")
 
 
-def _clash(lessons: Lessons, new: Iterable[Statement], at: int) -> None:
-    """No code above lesson `at` takes a name that lessons go on using."""
+def _refuse_clashes(lessons: Lessons, new: Iterable[Statement], at: int) -> None:
+    """Raise `SliceError` where code above lesson `at` takes a name of later lessons."""
     theirs = {n: s.unit for s in new if not s.imported for n in s.uses.bound}
-    for s in lessons.all if theirs else ():
-        if s.unit != PAGE or s.hidden or s.imported or s.cell.number < at:
+    if not theirs:
+        return
+    before: set[str] = set()  # names that lessons above define
+    for s in lessons.all:
+        if s.unit != PAGE or s.cell is None or s.hidden or s.imported:
             continue
-        mine = s.uses.bound | (s.uses.reads | s.uses.later) & _before(lessons, at)
+        if s.cell.number < at:
+            before |= s.uses.bound
+            continue
+        mine = s.uses.bound | (s.uses.reads | s.uses.later) & before
         for name in sorted(mine & theirs.keys()):
             raise SliceError(
                 f"has a `{name}`, and so has the code of {theirs[name]}, which stands "
@@ -107,23 +131,54 @@ def _clash(lessons: Lessons, new: Iterable[Statement], at: int) -> None:
             )
 
 
-def _before(lessons: Lessons, at: int) -> set[str]:
-    """The names that lessons above lesson `at` define."""
-    own = (s for s in lessons.all if s.unit == PAGE and s.cell.number < at)
-    own = (s for s in own if not (s.hidden or s.imported))
-    return {name for s in own for name in s.uses.bound}
+# -- a notebook and a script ---------------------------------------------------------
+def cells(
+    page: Page,
+    steps: dict[int, list[Step]],
+    jax: str,
+    parts: Iterable[Part] | None = None,
+    address: str = "",
+) -> list[str | Step]:
+    """The texts and the code that the files of `page` have, in order.
+
+    `steps` is the code of its lessons; `jax` the version that verified it; `parts` its
+    text and its cells, or None for the code alone; `address` where the site has it.
+    """
+    if parts is None:
+        parts = [Part("", number) for number in steps]
+    code = [step for made in steps.values() for step in made]
+    eight = page.kernel == "mesh-of-eight" and not _sets_devices_in_view(page)
+    first = first_cell(page.title, jax, packages(code), eight)
+    found: list[str | Step] = [Step("verified-on", first, first)]
+    if address:
+        found.append(f"From [One Function, Many Devices]({address}).")
+    for part in parts:
+        if part.cell in steps:
+            found += steps[part.cell]
+        elif part.text:
+            found.append(part.text)
+    return found
+
+
+def _sets_devices_in_view(page: Page) -> bool:
+    """Whether the first lesson of a page sets its devices; then nothing else does."""
+    lessons = [cell for cell in page.cells if cell.visible and not cell.fresh]
+    return bool(lessons) and sets_devices(lessons[0].source)
 
 
 def packages(steps: list[Step]) -> list[str]:
-    """What a page has to have installed, as pip calls it: JAX first."""
+    """The packages that a page needs beside JAX, as pip calls them."""
     code = "\n".join(step.notebook for step in steps)
     found = set(re.findall(r"^\s*(?:from|import) (\w+)", code, re.MULTILINE))
     found -= {*sys.stdlib_module_names, "jax", "jaxlib", "numpy"}
     return sorted(found)
 
 
-def head(title: str, jax: str, more: list[str], eight: bool) -> str:
-    """The first cell: what this is, and what it was verified on."""
+def first_cell(title: str, jax: str, more: list[str], eight: bool) -> str:
+    """The first cell: what this is, and what it was verified on.
+
+    `more` are packages to install; `eight` tells whether it asks for eight devices.
+    """
     lines = [
         f"# {title}",
         f"# Verified on JAX {jax}: pip install {' '.join([f'jax=={jax}', *more])}",
@@ -139,3 +194,119 @@ def head(title: str, jax: str, more: list[str], eight: bool) -> str:
         "    warnings.warn(told, stacklevel=1)",
     ]
     return "\n".join(lines)
+
+
+def notebook(made: list[str | Step]) -> str:
+    """Texts and code as a notebook, in JSON."""
+    found: list[dict[str, object]] = []
+    for number, one in enumerate(made):
+        if isinstance(one, str):
+            found.append(
+                {
+                    "cell_type": "markdown",
+                    "id": f"text{number}",
+                    "source": one,
+                    "metadata": {},
+                }
+            )
+        elif one.notebook:
+            found.append(
+                {
+                    "cell_type": "code",
+                    "id": one.id,
+                    "source": one.notebook,
+                    "metadata": {"tags": ["raises-exception"]} if one.raises else {},
+                    "outputs": [],
+                    "execution_count": None,
+                }
+            )
+    spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    content = {
+        "cells": found,
+        "metadata": {"kernelspec": spec},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return v4.writes_json(nbformat.from_dict(content)) + "\n"  # tests validate it
+
+
+def script(made: list[str | Step]) -> str:
+    """Texts and code as a script, in cells as editors know them."""
+    parts = []
+    for one in made:
+        if isinstance(one, str):
+            lines = (f"# {line}".rstrip() for line in one.splitlines())
+            parts.append("\n".join(["# %% [markdown]", *lines]))
+        elif one.script:
+            parts.append(f"# %%\n{one.script}")
+    return "\n\n".join(parts) + "\n"
+
+
+# -- what Sphinx calls ---------------------------------------------------------------
+def write_page(
+    app: Sphinx,
+    name: str,
+    template: str,
+    context: dict,
+    document: nodes.document | None,
+) -> None:
+    """Write the notebook and the script of a page when its HTML is written."""
+    state: PageState | None = app.book.states.get(name)
+    if document is None or not state or not state.page or not _has_files(state):
+        return
+    site = app.config.html_baseurl
+    address = urljoin(site.rstrip("/") + "/", f"{name}.html") if site else ""
+    parts = MarkdownWriter(lambda to: address and urljoin(address, to)).parts(document)
+    jax = app.book.kernels[state.page.kernel].jax
+    made = cells(state.page, state.steps, jax, parts, address)
+    path = Path(app.outdir, name)
+    renew([], {path.with_name(path.name + ".ipynb"): notebook(made)})
+    renew([], {path.with_name(path.name + ".py"): script(made)})
+
+
+def remove_others(app: Sphinx, exception: Exception | None) -> None:
+    """Remove the files of pages that are gone, that failed, or have no lesson now."""
+    if exception is None and app.builder.format == "html":
+        states = app.book.states.items()
+        keep_only(Path(app.outdir), ENDS, [n for n, s in states if _has_files(s)])
+
+
+def _has_files(state: PageState) -> bool:
+    return bool(state.steps) and not state.problems
+
+
+def offer(
+    app: Sphinx,
+    name: str,
+    template: str,
+    context: dict,
+    document: nodes.document | None,
+) -> None:
+    """Offer the files in the theme's download menu, and the notebook in Colab."""
+    state: PageState | None = app.book.states.get(name)
+    groups = {one.get("label"): one for one in context.get("header_buttons", ())}
+    if not (state and state.steps) or "download-buttons" not in groups:
+        return
+    file = quote(name.rpartition("/")[2])
+    links = [
+        _button(f"{file}.ipynb", ".ipynb", "Notebook of this page's lessons"),
+        _button(f"{file}.py", ".py", "The same as a script"),
+    ]
+    repository = app.config.html_theme_options.get("repository_url", "").strip("/")
+    if "github.com/" in repository:
+        url = COLAB.format(repository.partition("github.com/")[2], quote(name))
+        told = "Run the notebook in Colab"
+        links.append(_button(url, "Open in Colab", told, "fa-expand"))
+    groups["download-buttons"]["buttons"][:0] = links
+
+
+def _button(url: str, text: str, tooltip: str, icon: str = "fa-download") -> dict:
+    label = f"download-{text.strip('.').replace(' ', '-').lower()}-button"
+    return {
+        "type": "link",
+        "url": url,
+        "text": text,
+        "tooltip": tooltip,
+        "icon": f"fas {icon}",
+        "label": label,
+    }

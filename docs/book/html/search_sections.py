@@ -19,7 +19,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.search.en import SearchEnglish
 
 from book.files import renew
-from book.source.page import Page
+from book.source.model import Page
 
 FILE = "_static/sections.js"
 _WORDS = SearchEnglish({})

@@ -1,7 +1,7 @@
-"""The program of a lesson as files to take along: as it stands, and as a notebook.
+"""The program that a lesson lists in full, to download as a script and as a notebook.
 
-A lesson lists its program, a file of `examples/`, as a whole.  `# %%` begins a cell of
-code there, and `# %% [markdown]` a text; so the notebook needs no other source.
+It is a file of `examples/`.  `# %%` begins a cell of code there, and `# %% [markdown]`
+a text; so the notebook needs no other source.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from urllib.parse import quote
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from book.exports.downloads import notebook
-from book.exports.notebook import Step
+from book.exports.notebook import Step, notebook
 from book.files import renew
 from book.source.chapters import LESSON
 from book.source.model import Listing
@@ -29,7 +28,7 @@ FOLDER, ENDS = "_downloads/programs", (".py", ".ipynb")
 _MARK = re.compile(r"# ?%%(?P<text>\s*\[markdown\])?\s*(?P<title>.*)")
 
 
-def parts(program: str) -> list[str | Step]:
+def cells(program: str) -> list[str | Step]:
     """The texts and the cells of code of a program, the text that it begins with first.
 
     A text ends where code begins, with or without a mark.
@@ -40,7 +39,7 @@ def parts(program: str) -> list[str | Step]:
     if title := ast.get_docstring(tree):
         found.append(title)
         first = tree.body[0]
-        span = range(first.lineno - 1, first.end_lineno)
+        span = range(first.lineno - 1, first.end_lineno or first.lineno)
         lines = ["" if n in span else line for n, line in enumerate(lines)]
     marks = _marks(program)
     starts = marks if marks[:1] == [0] else [0, *marks]
@@ -75,10 +74,11 @@ def _text(lines: list[str]) -> tuple[str, list[str]]:
     return "\n".join(text).strip(), lines[count:]
 
 
-def taken(state: PageState, book: Book) -> dict[Listing, str]:
-    """The programs that the page of `state` lists whole, and their names, as in a/b.
+def offered(state: PageState, book: Book) -> dict[Listing, str]:
+    """The programs that a page offers, and the names of their files, such as learn/one.
 
-    Only a lesson has some, in the folder of `examples/` that is called as its own.
+    Only a lesson has some: those that it lists in full, and that lie in the folder of
+    `examples/` which is called as the lesson's own.
     """
     page = state.page
     if page is None or page.kind != LESSON:
@@ -97,7 +97,7 @@ def taken(state: PageState, book: Book) -> dict[Listing, str]:
 def offer(app: Sphinx, doctree: nodes.document) -> None:
     """Below the listing of a lesson's program, put links to its files."""
     name = app.env.docname
-    found = taken(app.book.state(name), app.book)
+    found = offered(app.book.state(name), app.book)
     names = {f"listing{one.number}": file for one, file in found.items()}
     for block in list(doctree.findall(nodes.literal_block)):
         for which in names.keys() & {*block["ids"]}:
@@ -128,10 +128,9 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     folder, book, wanted = Path(app.outdir, FOLDER), app.book, {}
     for state in book.states.values():
-        for one, name in taken(state, book).items():
+        for one, name in offered(state, book).items():
             program = state.programs[f"listing{one.number}"]
             with book.blame(state.name):
-                texts = (program, notebook(parts(program)))
-                for end, text in zip(ENDS, texts, strict=True):
-                    wanted[folder / f"{name}{end}"] = text
+                wanted[folder / f"{name}.py"] = program
+                wanted[folder / f"{name}.ipynb"] = notebook(cells(program))
     renew([path for end in ENDS for path in folder.rglob(f"*{end}")], wanted)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from book.exports.runnable_programs import prints
+from book.exports.copy_button import prints
 
 
 def carried(book, page):

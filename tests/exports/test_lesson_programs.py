@@ -8,8 +8,8 @@ from contextlib import redirect_stdout
 import nbformat
 import pytest
 
-from book.exports import lesson_files
-from book.exports.downloads import notebook
+from book.exports import lesson_programs
+from book.exports.notebook import notebook
 from tests.conftest import PAGE
 
 PROGRAM = '''"""Doubles: what `vmap` makes of a function.
@@ -46,7 +46,7 @@ LISTING = "```{{literalinclude}} ../../examples/{}.py\n```\n"
 
 def cells_of(program):
     """The cells of the notebook of a program, which is valid: kind and source."""
-    found = nbformat.reads(notebook(lesson_files.parts(program)), as_version=4)
+    found = nbformat.reads(notebook(lesson_programs.cells(program)), as_version=4)
     nbformat.validate(found)
     return [(cell.cell_type, cell.source) for cell in found.cells]
 
@@ -89,7 +89,7 @@ def put(book, name="one", program="learn/one", kind="lesson", more=""):
 
 def taken(book):
     """The files of programs that a site has."""
-    folder = book.html / lesson_files.FOLDER
+    folder = book.html / lesson_programs.FOLDER
     return {p.relative_to(folder).as_posix() for p in folder.rglob("*.*")}
 
 
@@ -131,14 +131,14 @@ def test_the_files_follow_the_program_and_go_with_the_page(learn):
     assert taken(learn) == {"learn/one.py", "learn/one.ipynb"}
     learn.write("examples/learn/one.py", PROGRAM.replace("2 * x", "x + x"))
     assert learn.build().code == 0
-    for path in (learn.html / lesson_files.FOLDER).rglob("*.*"):
+    for path in (learn.html / lesson_programs.FOLDER).rglob("*.*"):
         assert "return x + x" in path.read_text()
     (learn.docs / "learn/one.md").unlink()
     learn.write("docs/learn/two.md", "# Two\n\nNo program.\n")
     learn.index("learn/two")
     built = learn.build()
     assert built.code == 0, built.said
-    assert not (learn.html / lesson_files.FOLDER).exists()
+    assert not (learn.html / lesson_programs.FOLDER).exists()
 
 
 def test_other_pages_and_other_listings_offer_no_files(learn):

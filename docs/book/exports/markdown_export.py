@@ -1,0 +1,96 @@
+"""Each page as plain Markdown with its outputs, and a list of all: `llms.txt`.
+
+They are for programs that read the book, and for readers without a browser: lessons
+with what they print, no checks, and of a figure what a screen reader says of it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+from book.exports.beside_pages import keep_only
+from book.exports.markdown_writer import MarkdownWriter
+from book.files import renew
+from book.source.chapters import plain
+from book.source.model import Page
+
+END, INDEX = ".md", "llms.txt"
+
+
+def to_markdown(document: nodes.document, link: Callable[[str], str]) -> str:
+    """The text of a page, its cells, and their outputs below them."""
+    parts = MarkdownWriter(link).parts(document)
+    return "\n\n".join(part.text for part in parts if part.text) + "\n"
+
+
+def links(env: BuildEnvironment, name: str) -> Callable[[str], str]:
+    """What turns links from the HTML of the page `name` into links from its Markdown.
+
+    They lead to the Markdown of other pages, and to headings by the anchors that
+    Markdown gives them, which keep underscores where the HTML has hyphens.
+    """
+
+    def link(address: str) -> str:
+        target, _, anchor = address.partition("#")
+        page = posixpath.join(posixpath.dirname(name), target.removesuffix(".html"))
+        page = posixpath.normpath(page) if target else name
+        slugs = env.metadata[page].get("myst_slugs", {}).items()
+        anchors = {identifier: slug for slug, (_, identifier, *_) in slugs}
+        target = re.sub(r"\.html$", END, target)
+        return f"{target}#{anchors.get(anchor, anchor)}" if anchor else target
+
+    return link
+
+
+def index(pages: dict[str, Page], root: str, title: str) -> str:
+    """The list of all pages, by chapters, in the order of the book."""
+    pages = dict(pages)
+    lines = [f"# {title}", ""]
+
+    def add(name: str, level: int) -> None:
+        page = pages.pop(name, None)
+        if page is None:
+            return
+        inside = [one for one in page.toctree if one in pages]
+        if inside and level:
+            lines.extend(["", f"## {page.short or page.title}", ""])
+        lines.append(f"- [{plain(page.title)}]({name}{END})")
+        for one in inside:
+            add(one, level + 1)
+
+    add(root, 0)
+    return "\n".join(lines) + "\n"
+
+
+def write_page(
+    app: Sphinx,
+    name: str,
+    template: str,
+    context: dict[str, object],
+    document: nodes.document | None,
+) -> None:
+    """Write the Markdown of a page when its HTML is written."""
+    if document is not None:
+        path = Path(app.outdir, name + END)
+        renew([], {path: to_markdown(document, links(app.env, name))})
+
+
+def write_index(app: Sphinx, exception: Exception | None) -> None:
+    """Write the list of all pages."""
+    if exception is None and app.builder.format == "html":
+        pages = {page.name: page for page in app.book.pages()}
+        text = index(pages, app.config.root_doc, app.config.project)
+        renew([], {Path(app.outdir, INDEX): text})
+
+
+def remove_others(app: Sphinx, exception: Exception | None) -> None:
+    """Remove the Markdown of pages that are gone."""
+    if exception is None and app.builder.format == "html":
+        keep_only(Path(app.outdir), (END,), app.env.found_docs)
