@@ -41,7 +41,13 @@ FAILING = {
     ),
     "address": (
         "assert True\nobject()",
-        "cell 1: shows 'at 0x[0-9a-f]+', an address, which is another in every build",
+        "cell 1: shows 'at 0x[0-9a-f]+', an address, which is another in every build; "
+        "print what the object holds",
+    ),
+    "decimal": (
+        "assert True\nclass Tracer:\n    __repr__ = lambda self: f'<Tracer {id(self)}>'"
+        "\nTracer()",
+        r"cell 1: shows '<Tracer \d+', an address, which is another in every build",
     ),
     "notpython": ("assert True\nx = = 3", "cell 1: is not Python on line 2: invalid"),
 }

@@ -100,4 +100,4 @@ def end(app: Sphinx, exception: Exception | None) -> None:
         marker(app).unlink(missing_ok=True)
         logger.info("%d pages", len(states))
     app.book_lock.release()
-    signals.tell(exception)
+    signals.explain_unwritable(exception)

@@ -19,7 +19,7 @@ from book.build.lifecycle import marker
 from book.execute import xla_cache
 from book.execute.cache import Cache, key
 from book.exports.notebook import lessons_of
-from book.files import renew
+from book.files import write_changed_remove_rest
 from book.hardware import probe
 from book.snippets.slicer import Slicer, programs
 from book.source.model import Cell
@@ -60,17 +60,19 @@ def _run_stale(book: Book, caches: dict[str, Cache], jobs: int) -> None:
     stale = {n: (s.page, s.key) for n, s in states if s.key and not s.entry}
     if stale:
         from book.execute.scheduler import (
-            Runner,  # and with it Jupyter, which takes long
+            Scheduler,  # and with it Jupyter, which takes long
         )
 
         compiled = book.made / "xla"
-        xla_cache.sweep(compiled)
-        runner = Runner(book.kernels, caches, book.roots, logger.info, jobs, compiled)
-        runner.run(stale)
-        for name, entry in runner.entries.items():
+        xla_cache.remove_if_too_large(compiled)
+        scheduler = Scheduler(
+            book.kernels, caches, book.roots, logger.info, jobs, compiled
+        )
+        scheduler.run(stale)
+        for name, entry in scheduler.entries.items():
             state = book.state(name)
             state.entry, state.executed = entry, True
-        for problem in sorted(runner.problems, key=lambda p: p.page):
+        for problem in sorted(scheduler.problems, key=lambda p: p.page):
             book.fail(problem)
 
 
@@ -105,7 +107,7 @@ def cut(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
         for name, state in book.states.items()
         for which, text in state.programs.items()
     }
-    renew(folder.rglob("*.py"), wanted)
+    write_changed_remove_rest(folder.rglob("*.py"), wanted)
     return []
 
 

@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 from book.build.stale_files import beside_pages, unchanged
 from book.exports.notebook import Step, head, packages
 from book.exports.prose import Prose
-from book.files import renew
+from book.files import write_changed_remove_rest
 from book.snippets.program import sets_devices
 from book.source import dependencies
 from book.source.page import Cell, Page
@@ -108,7 +108,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
             made = cells(state.page, state.steps, jax, app.config.html_baseurl)
             texts = (notebook(made), script(made))
             wanted |= {out / (name + e): t for e, t in zip(ENDS, texts, strict=True)}
-    renew(beside_pages(out, ENDS), wanted)
+    write_changed_remove_rest(beside_pages(out, ENDS), wanted)
 
 
 def buttons(app: Sphinx, name: str, template, context: dict, doctree) -> None:

@@ -20,7 +20,7 @@ from sphinx.application import Sphinx
 
 from book.exports.downloads import notebook
 from book.exports.notebook import Step
-from book.files import renew
+from book.files import write_changed_remove_rest
 from book.source.chapters import LESSON
 from book.source.page import Listing
 from book.state import Book, PageState
@@ -134,4 +134,5 @@ def write(app: Sphinx, exception: Exception | None) -> None:
                 texts = (program, notebook(parts(program)))
                 for end, text in zip(ENDS, texts, strict=True):
                     wanted[folder / f"{name}{end}"] = text
-    renew([path for end in ENDS for path in folder.rglob(f"*{end}")], wanted)
+    existing = [path for end in ENDS for path in folder.rglob(f"*{end}")]
+    write_changed_remove_rest(existing, wanted)

@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from book.build.stale_files import beside_pages, unchanged
 from book.exports import directives
 from book.exports.prose import Prose, Says, silent
-from book.files import renew
+from book.files import write_changed_remove_rest
 from book.source.chapters import plain
 from book.source.page import Cell, Page
 from book.state import PageState
@@ -95,7 +95,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
             shown, made = _shown(book.states.get(name)), directives.by(book, root, page)
             wanted[out / (name + END)] = markdown(page, shown, made)
     wanted[out / INDEX] = index(dict(pages), root, app.config.project)
-    renew(beside_pages(out, (END,)), wanted)
+    write_changed_remove_rest(beside_pages(out, (END,)), wanted)
 
 
 def _shown(state: PageState | None) -> list[list[dict]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from book.files import renew
+from book.files import write_changed_remove_rest
 from book.snippets.vocabulary import DEFS
 
 
@@ -67,4 +67,4 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         for name, state in app.book.states.items()
         if state.programs
     }
-    renew(folder.rglob("*.js"), wanted)
+    write_changed_remove_rest(folder.rglob("*.js"), wanted)
