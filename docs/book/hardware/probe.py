@@ -1,6 +1,7 @@
 """The probe: a process that asks JAX which devices there are, before any page runs.
 
-The build runs on the hardware it was configured for, or stops in a sentence.  `-D book_target=NAME` picks a table of `docs/targets.toml`, and `NAME-8` asks for eight
+The build runs on the hardware it was configured for, or stops in a sentence.
+`-D book_target=NAME` picks a table of `docs/targets.toml`, and `NAME-8` asks for eight
 of its devices at least.  They are looked for in a process of its own, so that Sphinx
 itself never starts JAX.  Simulated devices are there whenever the same Python and JAX
 are, so of them the answer is kept.
