@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
-from book.execute.type_comments.parse import claims
+from book.execute.type_comments.parse import read_type_comments
 from book.source.model import Cell, Page
 from book.source.parser import read
 
@@ -356,7 +356,9 @@ def _docstrings(program: Program) -> Iterator[tuple[int, str]]:
 def no_type_comments(program: Program) -> list[str]:
     """A comment that begins with a type is a claim, and only cells are verified."""
     what = "a comment begins with a type, which nothing verifies in a program"
-    return [_in(program, claim.line, what) for claim in claims(program.text)]
+    return [
+        _in(program, claim.line, what) for claim in read_type_comments(program.text)
+    ]
 
 
 def content_imports_pictures_only(program: Program) -> list[str]:

@@ -1,10 +1,10 @@
-"""A program is run as its reader will run it: alone, in an empty folder.
+"""Runs programs as their readers will: each alone, in an empty folder.
 
 A launcher keeps one Python that has imported JAX and nothing else, and forks it for
 each program: the process is fresh, the import is paid once, and so is what XLA makes of
-code that many programs share.  A program that speaks to the environment before it
-imports JAX gets an interpreter of its own, and so does one that failed: it is run once
-more exactly as its reader will, and only that counts.
+code that many programs share.  A program that sets the environment before it imports
+JAX gets an interpreter of its own.  So does one that failed: it is run once more
+exactly as its reader will, and only that counts.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import threading
 from pathlib import Path
 
 from book.execute import xla_cache
-from book.execute.fork import FORKS, ForkServer, ServerEnded
-from book.execute.temporary_folder import Folder
+from book.execute.fork_server import AVAILABLE, ForkServer, ServerEnded
+from book.execute.temporary_folder import TemporaryFolder
 from book.hardware.targets import Target, environment
 
 
@@ -34,18 +34,18 @@ class Launcher:
     def __init__(self, target: Target, compiled: Path | None = None):
         # What the target sets beyond the platform (how many devices, say) is for the
         # program itself to say, so it is not said here.
-        own = {k: v for k, v in target.env.items() if k != "JAX_NUM_CPU_DEVICES"}
-        whole = environment(Target("", "", "", 0)) | own
-        self._env = {k: v for k, v in whole.items() if k != "PYTHONPATH"}
+        env = environment(Target("", "", "", 0)) | dict(target.env)
+        unset = ("JAX_NUM_CPU_DEVICES", "PYTHONPATH")
+        self._env = {name: value for name, value in env.items() if name not in unset}
         self._compiled = compiled
         self._server: ForkServer | None = None
-        self._folder: Folder | None = None
+        self._folder: TemporaryFolder | None = None
         self._numbers = itertools.count()
         self._starting = threading.Lock()
 
     def __enter__(self) -> Launcher:
         """No Python starts before the first program."""
-        self._folder = Folder().__enter__()
+        self._folder = TemporaryFolder().__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -65,14 +65,16 @@ class Launcher:
         path, log = place / "program.py", place / "log"
         path.write_text(program, encoding="utf-8")
         own = [sys.executable, "-u", "-P", str(path)]
-        if not FORKS:
+        if not AVAILABLE:
             return _without_forks(own, _empty(place), self._env, limit)
-        kinds = [("program", [str(path)]), ("command", own)]
-        for kind, arguments in kinds["environ" in program :]:
+        ways = [("program", [str(path)]), ("command", own)]
+        if "environ" in program:
+            ways = [("command", own)]
+        for kind, arguments in ways:
             server, empty = self._python(), _empty(place)
-            child = server.start(kind, arguments, empty, self._env, (log, log), limit)
-            code = child.wait()
-            if child.lost:
+            process = server.start(kind, arguments, empty, self._env, log, log, limit)
+            code = process.wait()
+            if process.lost:
                 raise ServerEnded
             if not code:
                 break
@@ -91,7 +93,10 @@ def _empty(place: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=place))
 
 
-def _without_forks(command, folder, env, limit: int) -> tuple[int, str]:
+def _without_forks(
+    command: list[str], folder: Path, env: dict[str, str], limit: int
+) -> tuple[int, str]:
+    """Run a command where processes are not forked: its exit status and its output."""
     try:
         done = subprocess.run(
             command,

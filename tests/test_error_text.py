@@ -5,7 +5,15 @@ import jax.numpy as jnp
 import pytest
 from jax import P, lax
 
-from book.error_text import BRIEF, LONGEST, brief, plain, whole
+from book.error_text import (
+    ADDRESS,
+    MAX_FIRST_LINE,
+    MAX_MESSAGE,
+    first_line,
+    message,
+    plain,
+    without_addresses,
+)
 
 FRAMES = (
     "\n--------------------\nFor simplicity, JAX has removed its internal frames from "
@@ -78,7 +86,7 @@ REAL = {
 def test_what_jax_says_is_shown_whole_and_wrapped(raises, mesh):
     with pytest.raises(Exception) as caught:  # noqa: PT011 - each its own
         raises(mesh)
-    shown = whole(caught.type.__name__, str(caught.value))
+    shown = message(caught.type.__name__, str(caught.value))
     lines = shown.splitlines()
     assert [line for line in REAL[raises] if line not in lines] == []
     assert all(len(line) <= 80 or " " not in line for line in lines)
@@ -89,51 +97,76 @@ def test_what_jax_says_is_shown_whole_and_wrapped(raises, mesh):
 
 
 def test_places_of_this_machine_say_nothing():
-    assert whole("UnexpectedTracerError", LEAK) == (
+    assert message("UnexpectedTracerError", LEAK) == (
         "UnexpectedTracerError: Encountered an unexpected tracer.\n"
         "The function being traced when the value leaked was f traced for jit.\n\n"
         "To catch the leak earlier, try a checker."
     )
-    message = f"wrong. This error occurs at source:  {CELL}:37:4 (f)"
-    assert whole("E", message) == "E: wrong."
+    remark = f"wrong. This error occurs at source:  {CELL}:37:4 (f)"
+    assert message("E", remark) == "E: wrong."
     library = "at /x/lib/python3.12/site-packages/jax/_src/a.py:3 it broke"
-    assert whole("E", library) == "E: at jax/_src/a.py it broke"
-    assert whole("E", "got <function f at 0x7f12345678>") == "E: got <function f>"
+    assert message("E", library) == "E: at jax/_src/a.py it broke"
+    assert message("E", "got <function f at 0x7f12345678>") == "E: got <function f>"
 
 
 def test_the_number_of_a_tracer_is_left_out_for_it_is_another_in_every_run():
     said = (
         "traced.\nThis VmapTracer with object id 139818969876720 was created on line:"
     )
-    found = whole("E", f"{said}\n  {CELL}:9:4 (<module>)\nSee the docs")
+    found = message("E", f"{said}\n  {CELL}:9:4 (<module>)\nSee the docs")
     assert found == "E: traced.\nSee the docs"
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("<dict 139780121203648>['x']", "<dict …>['x']"),
+        (
+            "a <DynamicJaxprTracer 139780121093104> of f",
+            "a <DynamicJaxprTracer …> of f",
+        ),
+        ("<a.b.C 0x7f0012345678>", "<a.b.C …>"),
+        ("A tracer with object id 4711 was", "A tracer with object id … was"),
+        ("the module (id=0x7f0012345678)", "the module (id=…)"),
+        ("got <f at 0x7f0012345678> and 3000000000", "got <f> and 3000000000"),
+        (
+            "axis <data 8>, id=3, Array[4294967295]",
+            "axis <data 8>, id=3, Array[4294967295]",
+        ),
+    ],
+)
+def test_a_message_shows_no_address(said, shown):
+    assert message("E", said) == f"E: {shown}"
+    assert without_addresses(said) == shown
+    assert not ADDRESS.search(shown)
+    assert bool(ADDRESS.search(said)) == (said != shown)
+
+
 def test_what_jax_says_of_its_frames_is_left_out():
-    assert whole("KeyError", f"'x'{FRAMES}") == "KeyError: 'x'"
-    assert whole("KeyError", "") == "KeyError"
+    assert message("KeyError", f"'x'{FRAMES}") == "KeyError: 'x'"
+    assert message("KeyError", "") == "KeyError"
 
 
 def test_bullets_hang_and_words_are_never_broken():
-    shown = whole("E", "see\n  * " + "word " * 30 + "\n" + "x" * 100)
+    shown = message("E", "see\n  * " + "word " * 30 + "\n" + "x" * 100)
     assert shown.splitlines()[2].startswith("    word")
     assert shown.splitlines()[-1] == "x" * 100
 
 
 def test_a_message_of_three_megabytes_is_cut_with_a_sentence():
-    shown = whole("E", "word " * 600_000)
-    assert len(shown) < LONGEST + 200
+    shown = message("E", "word " * 600_000)
+    assert len(shown) < MAX_MESSAGE + 200
     assert shown.endswith(
-        f"(The message goes on for {3_000_000 - LONGEST:,} more characters.)"
+        f"(The message goes on for {3_000_000 - MAX_MESSAGE:,} more characters.)"
     )
-    assert len(brief("E", "x" * 3_000_000)) < BRIEF + 5
-    assert brief("E", "\n\n first \n second") == "E: first"
+    assert len(first_line("E", "x" * 3_000_000)) < MAX_FIRST_LINE + 5
+    assert first_line("E", "\n\n first \n second") == "E: first"
 
 
 def test_no_escape_is_left_in_what_is_shown():
     text = "\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07\x1bc\x00\x9b\n\tend"
     assert plain(text) == "red\n\tend"
-    assert "\x1b" not in whole("E", text)
+    assert "\x1b" not in message("E", text)
 
 
 def test_a_page_shows_the_message_and_no_place(book):

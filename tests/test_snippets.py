@@ -186,7 +186,7 @@ def in_other_words(kept: str | None, said: str) -> str:
         return ""
     printed = said.strip().splitlines()[-1]
     kind, _, printed = printed.partition(": ")
-    printed = " ".join(error_text.whole(kind.rstrip(":"), printed).split())
+    printed = " ".join(error_text.message(kind.rstrip(":"), printed).split())
     whole = " ".join(kept.split())
     return "" if whole.startswith(printed) else f"- {whole}\n+ {printed}"
 

@@ -1,9 +1,9 @@
-r"""What is shown of an error: its type, and all lines that say something.
+r"""The text of an error as a page shows it: its type, and all lines that say something.
 
-Places in files of this machine say nothing to a reader, and neither do the colours of a
-terminal or JAX's remark that it has left out frames:
+Places in files of this machine say nothing to a reader, and neither do addresses, the
+colours of a terminal, or JAX's remark that it has left out frames:
 
->>> print(whole("ValueError", "odd\n\n\n  * f at /a/program.py:3 got 1"))
+>>> print(message("ValueError", "odd\n\n\n  * f at /a/program.py:3 got 1"))
 ValueError: odd
 <BLANKLINE>
   * f got 1
@@ -15,8 +15,8 @@ import re
 import textwrap
 
 WIDTH = 80
-LONGEST = 4000  # characters of a message that a page shows
-BRIEF = 300  # and that a problem repeats
+MAX_MESSAGE = 4000  # characters of a message that a page shows
+MAX_FIRST_LINE = 300  # and that a problem repeats
 _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[0-~])?"
 )
@@ -33,7 +33,11 @@ _SAYS_NOTHING = re.compile(
     rf"|The leaked intermediate value was created on line (?:{_PLACE})?\s*\.?\s*"
 )
 _REMARK = re.compile(rf"\s*This error occurs at source:\s*{_PLACE}")
-_ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}\b")
+# An object's address, as in `<function f at 0x7f0012345678>`, `<dict 139780121203648>`.
+_NUMBER = r"(?:0x[0-9a-f]{6,}|\d{9,})\b"
+_AT = r"\bat 0x[0-9a-f]{6,}\b"
+_ID = rf"(<[A-Za-z_][\w.]*\s+|\bid[ =:]\s*){_NUMBER}|(\bobject (?:with )?id )\d+"
+ADDRESS = re.compile(f"{_AT}|{_ID}")
 
 
 def plain(text: str) -> str:
@@ -41,26 +45,37 @@ def plain(text: str) -> str:
     return _CONTROL.sub("", _ESCAPE.sub("", text))
 
 
-def whole(name: str, message: str) -> str:
-    """The lines to show of the error called `name` with the text `message`."""
-    rest = len(message) - LONGEST
-    text = plain(message[:LONGEST])
+def message(name: str, said: str) -> str:
+    """The lines to show of the error called `name` that says `said`."""
+    rest = len(said) - MAX_MESSAGE
+    text = plain(said[:MAX_MESSAGE])
     text = _REMARK.sub("", _FRAMES.sub("", text))
     lines = [line.rstrip() for line in text.splitlines()]
-    lines = [_placeless(line) for line in lines if not _SAYS_NOTHING.fullmatch(line)]
-    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    lines = [_without_place(x) for x in lines if not _SAYS_NOTHING.fullmatch(x)]
+    text = without_addresses("\n".join(lines))
+    text = re.sub(r"\n{3,}", "\n\n", text).strip()
     first = f"{name}: {text}" if text else name
-    shown = [piece for line in first.split("\n") for piece in _wrapped(line)]
+    shown = [part for line in first.split("\n") for part in _wrapped(line)]
     if rest > 0:
         shown.append(f"(The message goes on for {rest:,} more characters.)")
     return "\n".join(shown)
 
 
-def brief(name: str, message: str) -> str:
+def first_line(name: str, said: str) -> str:
     """The first line of the error, for a sentence of the build."""
-    lines = [x.strip() for x in plain(message[:LONGEST]).splitlines() if x.strip()]
-    text = f"{name}: {lines[0] if lines else ''}".rstrip(": ")
-    return text if len(text) <= BRIEF else f"{text[:BRIEF]} …"
+    lines = [x.strip() for x in plain(said[:MAX_MESSAGE]).splitlines() if x.strip()]
+    text = f"{name}: {lines[0]}".rstrip(": ") if lines else name
+    return text if len(text) <= MAX_FIRST_LINE else f"{text[:MAX_FIRST_LINE]} …"
+
+
+def without_addresses(text: str) -> str:
+    """Return `text` with `…` for each address, and without those that follow "at".
+
+    >>> without_addresses("<dict 139780121203648> holds <function f at 0x7f0012345678>")
+    '<dict …> holds <function f>'
+    """
+    text = re.sub(f" {_AT}", "", text)
+    return re.sub(_ID, lambda match: f"{match[1] or match[2]}…", text)
 
 
 def without_places(printed: str) -> str:
@@ -72,24 +87,25 @@ def without_places(printed: str) -> str:
     return "".join(line for line in lines if not _ALONE.fullmatch(line))
 
 
-def _placeless(line: str) -> str:
+def _without_place(line: str) -> str:
+    """Return a line without paths, but for those of installed packages, shortened."""
+
     def shorter(match: re.Match) -> str:
         _, library, path = match[2].rpartition("site-packages/")
         return f"{match[1] or ''}{path}" if library else ""
 
-    line = re.sub(
-        rf"( at | in | from )?({_FILE})(?::\d+)*(?:, line \d+)?", shorter, line
-    )
-    return _ADDRESS.sub("", line)
+    place = rf"( at | in | from )?({_FILE})(?::\d+)*(?:, line \d+)?"
+    return re.sub(place, shorter, line)
 
 
 def _wrapped(line: str) -> list[str]:
     """Wrap a line, keeping its indentation, and that of what follows a bullet."""
-    indent = re.match(r"\s*(?:[*•-] )?", line)[0]
+    text = line.lstrip()
+    bullet = 2 if text.startswith(("* ", "• ", "- ")) else 0
     wrapped = textwrap.wrap(
         line,
         WIDTH,
-        subsequent_indent=" " * len(indent),
+        subsequent_indent=" " * (len(line) - len(text) + bullet),
         break_long_words=False,
         break_on_hyphens=False,
     )

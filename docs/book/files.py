@@ -1,4 +1,4 @@
-"""Files that builds write, and strings of this machine that no file may hold."""
+"""How builds write files, and the strings of this machine that no file may hold."""
 
 from __future__ import annotations
 
@@ -17,25 +17,29 @@ from uuid import uuid4
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 
-def renew(known: Iterable[Path], wanted: dict[Path, str | None]) -> None:
-    """Write what is new or has changed of `wanted`, and remove all else of `known`.
+def write_changed_remove_rest(
+    existing: Iterable[Path], wanted: dict[Path, str | None]
+) -> None:
+    """Write what is new or has changed of `wanted`, and remove the rest of `existing`.
 
-    What has no text stays as it is.
+    A file without a text stays as it is.
     """
-    for path in set(known) - set(wanted):
+    for path in set(existing) - set(wanted):
         path.unlink()
     for path, text in wanted.items():
-        same = text is None or (path.exists() and path.read_bytes() == text.encode())
-        if not same:
+        if text is None:
+            continue
+        if not path.exists() or path.read_bytes() != text.encode():
             write_atomically(path, text)
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write `text`; the file appears whole or not at all.  An OSError names it.
+    """Write `text` to `path`; the file appears complete or not at all.
 
-    Whoever may read what the user writes may read it: a web server sends some.
+    Raises `OSError` with the name of the file.  Whoever may read what the user writes
+    may read it, as a web server has to; `tempfile` would make it the owner's only.
     """
-    part = path.with_name(f"{uuid4().hex}.part")  # `tempfile` makes it the owner's only
+    part = path.with_name(f"{uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(text, encoding="utf-8")
@@ -47,7 +51,10 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def local_strings(*roots: Path) -> list[str]:
-    """Paths and names of this machine, none of which may be published."""
+    """Paths and names of this machine, none of which may be published.
+
+    `roots` are folders that count among them.
+    """
     host = socket.gethostname()
     found = {str(root) for root in roots} | {sys.prefix, tempfile.gettempdir() + "/"}
     with suppress(OSError, KeyError):  # a user id without a name

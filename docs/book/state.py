@@ -124,7 +124,7 @@ class Book:
                 raise
             if self.verbose:
                 logger.info("".join(traceback.format_exception(error)))
-            said = error_text.brief(type(error).__name__, str(error))
+            said = error_text.first_line(type(error).__name__, str(error))
             self.fail(Problem(name, f"the engine failed: {said}; please report"))
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from book.compilers import this_machine
 from book.execute import cache, signals, temporary_folder
-from book.execute.fork import ForkServer, ServerEnded
+from book.execute.fork_server import ForkServer, ServerEnded
 from book.hardware.targets import Target, environment
 
 NOTHING = Target("cpu", "", "cpu", 8)
@@ -105,7 +105,10 @@ def test_what_a_killed_build_leaves_the_next_one_removes(book, place, pipe):
 
 def test_a_folder_that_is_in_use_stays(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with temporary_folder.Folder() as one, temporary_folder.Folder() as other:
+    with (
+        temporary_folder.TemporaryFolder() as one,
+        temporary_folder.TemporaryFolder() as other,
+    ):
         assert one.path.exists()
         assert other.path.exists()
     assert list(tmp_path.iterdir()) == []
@@ -124,14 +127,14 @@ def test_no_place_at_all_is_a_sentence(monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", "/" + "long" * 28)
     monkeypatch.setattr(temporary_folder, "OTHERS", ())
     with pytest.raises(temporary_folder.NoFolder, match="Set TMPDIR to a short path"):
-        temporary_folder.Folder()
+        temporary_folder.TemporaryFolder()
 
 
 def test_a_server_kills_what_a_process_leaves(server, tmp_path, pipe):
     program = tmp_path / "program.py"
     program.write_text(STARTING.format(str(pipe)))
     log = tmp_path / "log"
-    child = server.start("program", [str(program)], tmp_path, {}, (log, log))
+    child = server.start("program", [str(program)], tmp_path, {}, log, log)
     processes = told(pipe)
     assert ended(*processes)
     assert child.wait(20) == 0, log.read_text()
@@ -198,9 +201,9 @@ def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, monkeypatch):
 def test_a_build_on_a_full_disk_ends_with_a_sentence(name):
     error = OSError(errno.ENOSPC, "No space left on device", name)
     with pytest.raises(SystemExit, match="could not be written: No space left"):
-        signals.tell(error)
-    signals.tell(ValueError("of a page"))
-    signals.tell(None)
+        signals.explain_unwritable(error)
+    signals.explain_unwritable(ValueError("of a page"))
+    signals.explain_unwritable(None)
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b"\xff\x00", b'{"key": 1}'])

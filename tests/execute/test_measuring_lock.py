@@ -2,15 +2,15 @@
 
 import asyncio
 
-from book.execute.measuring_lock import Gate
+from book.execute.measuring_lock import ReaderWriterLock
 
 
-def test_those_who_share_pass_together():
+def test_readers_hold_it_together():
     async def main():
-        gate, met = Gate(), asyncio.Barrier(3)
+        lock, met = ReaderWriterLock(), asyncio.Barrier(3)
 
         async def pass_through():
-            async with gate.shared():
+            async with lock.shared():
                 await met.wait()  # nobody leaves before all have come
 
         await asyncio.wait_for(asyncio.gather(*(pass_through() for _ in range(3))), 10)
@@ -18,13 +18,13 @@ def test_those_who_share_pass_together():
     asyncio.run(main())
 
 
-def test_one_who_is_alone_meets_nobody_and_need_not_wait_for_newcomers():
+def test_a_writer_is_alone_and_goes_before_later_readers():
     async def main():
-        gate, inside, log = Gate(), set(), []
+        lock, inside, log = ReaderWriterLock(), set(), []
         first_is_in, first_may_go = asyncio.Event(), asyncio.Event()
 
         async def shared(name, entered=None, may_go=None):
-            async with gate.shared():
+            async with lock.shared():
                 inside.add(name)
                 log.append(name)
                 if entered:
@@ -33,7 +33,7 @@ def test_one_who_is_alone_meets_nobody_and_need_not_wait_for_newcomers():
                 inside.remove(name)
 
         async def alone(name):
-            async with gate.alone():
+            async with lock.alone():
                 assert not inside
                 inside.add(name)
                 log.append(name)
@@ -61,16 +61,16 @@ def test_one_who_is_alone_meets_nobody_and_need_not_wait_for_newcomers():
     asyncio.run(main())
 
 
-def test_a_failure_inside_lets_the_others_in():
+def test_a_failure_inside_releases_it():
     async def main():
-        gate = Gate()
-        for way in (gate.alone, gate.shared):
+        lock = ReaderWriterLock()
+        for way in (lock.alone, lock.shared):
             try:
                 async with way():
                     raise ValueError
             except ValueError:
                 pass
-        async with asyncio.timeout(10), gate.alone():
+        async with asyncio.timeout(10), lock.alone():
             pass
 
     asyncio.run(main())

@@ -1,5 +1,6 @@
 """Every page that is not in the cache runs, and every failure is told in one go."""
 
+import fcntl
 import os
 import re
 import subprocess
@@ -41,7 +42,13 @@ FAILING = {
     ),
     "address": (
         "assert True\nobject()",
-        "cell 1: shows 'at 0x[0-9a-f]+', an address, which is another in every build",
+        "cell 1: shows 'at 0x[0-9a-f]+', an address, which is another in every build; "
+        "print what the object holds",
+    ),
+    "decimal": (
+        "assert True\nclass Tracer:\n    __repr__ = lambda self: f'<Tracer {id(self)}>'"
+        "\nTracer()",
+        r"cell 1: shows '<Tracer \d+', an address, which is another in every build",
     ),
     "notpython": ("assert True\nx = = 3", "cell 1: is not Python on line 2: invalid"),
 }
@@ -106,6 +113,31 @@ def test_a_failure_names_page_cell_and_reason(failed, name):
     [line] = [x for x in failed.said.splitlines() if f"WARNING: {name}, " in x]
     assert re.search(FAILING[name][1], line), line
     assert f"{name}.md:" in line
+
+
+WRITING = f"""
+import contextlib, fcntl, os
+with contextlib.suppress(OSError):  # a pipe that nobody has read, if it is one
+    fcntl.fcntl(2, {getattr(fcntl, "F_SETPIPE_SZ", 0)}, 1 << 20)
+assert True
+count = os.write(2, b"\\n" * 900_000 + b"from below\\n")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="makes a pipe larger")
+def test_what_is_written_below_python_is_of_the_cell_that_wrote_it(book):
+    """However much it is, and however soon the cell ends."""
+    book.page("late", "x = 1", WRITING.strip(), *["assert True"] * 3)
+    built = book.build()
+    [line] = [line for line in built.said.splitlines() if "WARNING" in line]
+    assert "late, cell 2: wrote to stderr: from below" in line
+
+
+def test_what_a_program_prints_that_a_cell_starts_is_shown(book):
+    book.page("echo", "import os\nassert os.system('echo it printed') == 0")
+    built = book.build()
+    assert built.code == 0, built.said
+    assert "it printed\n" in book.text("echo")
 
 
 def test_the_cell_that_failed_is_the_one_named(failed):

@@ -27,8 +27,10 @@ class Kernel:
 
     def begin(self, checks=(False,) * 20):
         """Let the module look at the cells that come."""
+        callbacks = self.shell.events.callbacks
+        self.events = {name: len(functions) for name, functions in callbacks.items()}
         exec(client.loader(list(enumerate(checks, 1))), {})
-        self.module = sys.modules[client.KERNEL]
+        self.module = sys.modules[client.KERNEL_MODULE]
 
     def run(self, source):
         """Run a cell; return what IPython says of it, and what it printed."""
@@ -38,13 +40,13 @@ class Kernel:
 
     def told(self, to_the_end=True):
         """What is wrong."""
-        return json.loads(self.module.told(to_the_end))
+        return json.loads(self.module.found(to_the_end))
 
     def close(self):
         """Leave the shell as it was."""
-        for event in ("before", "after"):
-            name = {"before": "pre_run_cell", "after": "post_run_cell"}[event]
-            self.shell.events.unregister(name, getattr(self.module._here, event))
+        for name, functions in self.shell.events.callbacks.items():
+            for function in functions[self.events[name] :]:
+                self.shell.events.unregister(name, function)
         self.shell.ast_transformers.clear()
 
 
@@ -118,7 +120,7 @@ def test_a_type_that_is_right_is_quiet(kernel, source):
     kernel.begin()
     result, said = kernel.run(source)
     assert result.success, said
-    assert len(parse.claims(source)) >= (source != RIGHT["no claim"])
+    assert len(parse.read_type_comments(source)) >= (source != RIGHT["no claim"])
     assert kernel.told() == []
 
 

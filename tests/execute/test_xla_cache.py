@@ -39,7 +39,7 @@ def test_what_is_damaged_is_compiled_again_without_a_word(book):
 def test_pages_that_measure_or_look_at_what_is_compiled_compile_all_of_it(book):
     def settings(*cells):
         page = read(book.page("page", "assert True", *cells), "page")
-        return xla_cache.settings(page, book.root)
+        return xla_cache.environment_of_page(page, book.root)
 
     assert settings("jax.jit(f)(x)") == xla_cache.environment(book.root)
     assert settings(":alone:\nseconds(f)") == {}
@@ -50,8 +50,8 @@ def test_pages_that_measure_or_look_at_what_is_compiled_compile_all_of_it(book):
 
 def test_too_much_is_thrown_away(tmp_path, monkeypatch):
     (tmp_path / "one").write_bytes(b"1" * 100)
-    xla_cache.sweep(tmp_path)
+    xla_cache.remove_if_too_large(tmp_path)
     assert (tmp_path / "one").exists()
-    monkeypatch.setattr(xla_cache, "MOST", 99)
-    xla_cache.sweep(tmp_path)
+    monkeypatch.setattr(xla_cache, "MAX_BYTES", 99)
+    xla_cache.remove_if_too_large(tmp_path)
     assert not tmp_path.exists()

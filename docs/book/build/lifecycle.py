@@ -50,4 +50,4 @@ def end(app: Sphinx, exception: Exception | None) -> None:
         marker(app).unlink(missing_ok=True)
         logger.info("%d pages", len(states))
     book_of(app).lock.release()
-    signals.tell(exception)
+    signals.explain_unwritable(exception)

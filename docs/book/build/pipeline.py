@@ -19,7 +19,7 @@ from book.build.lifecycle import marker
 from book.execute import xla_cache
 from book.execute.cache import Cache, key
 from book.exports import notebook
-from book.files import renew
+from book.files import write_changed_remove_rest
 from book.hardware import probe
 from book.snippets import slicer
 from book.snippets.slicer import Slicer, programs
@@ -80,16 +80,18 @@ def _execute(book: Book, caches: dict[str, Cache], jobs: int) -> None:
             stale[name] = state.page, state.key
     if not stale:
         return
-    from book.execute.scheduler import Runner  # imports Jupyter, which takes a second
+    from book.execute.scheduler import (
+        Scheduler,  # imports Jupyter, which takes a second
+    )
 
     compiled = book.made / "xla"
-    xla_cache.sweep(compiled)
-    runner = Runner(book.kernels, caches, book.roots, logger.info, jobs, compiled)
-    runner.run(stale)
-    for name, entry in runner.entries.items():
+    xla_cache.remove_if_too_large(compiled)
+    scheduler = Scheduler(book.kernels, caches, book.roots, logger.info, jobs, compiled)
+    scheduler.run(stale)
+    for name, entry in scheduler.entries.items():
         state = book.state(name)
         state.entry, state.executed = entry, True
-    for problem in sorted(runner.problems, key=lambda problem: problem.page):
+    for problem in sorted(scheduler.problems, key=lambda problem: problem.page):
         book.fail(problem)
 
 
@@ -120,7 +122,7 @@ def slice_programs(
         for name, state in book.states.items()
         for which, text in state.programs.items()
     }
-    renew(folder.rglob("*.py"), wanted)
+    write_changed_remove_rest(folder.rglob("*.py"), wanted)
     return []
 
 

@@ -25,7 +25,7 @@ from types import ModuleType
 from book.compilers import chips, store
 from book.compilers.facts import digest, facts
 from book.compilers.store import EXAMPLES
-from book.error_text import brief
+from book.error_text import first_line
 
 
 def programs(folder: Path = EXAMPLES) -> dict[str, list[str]]:
@@ -137,7 +137,7 @@ def here(names: list[str]) -> dict[str, dict]:
             ways = [way for way in vars(module) if is_way(way)]
             found[name] = {way: facts(getattr(module, way)(mesh)) for way in ways}
         except Exception as error:
-            found[name] = {"refused": brief(type(error).__name__, str(error))}
+            found[name] = {"refused": first_line(type(error).__name__, str(error))}
     return found
 
 

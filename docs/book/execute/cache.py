@@ -1,10 +1,12 @@
-"""No page ever shows output from other code, another JAX or another machine.
+"""The outputs of pages on disk, so that a page runs only when it has to.
 
-A folder per fingerprint of the hardware, a file per page and key.  The key is made of
-what the page runs: its cells, the errors it declares, every file of the repository that
-it imports or shows, and the versions of the packages it imports.  Prose and display
-tags are no part of it.  Files appear by rename and carry their own checksum, so a build
-that is killed leaves nothing half written, and two builds may share a cache.
+No page ever shows output from other code, another JAX or another machine: there is a
+folder for each fingerprint of the hardware, and a file for each page and key.  The key
+is made of what the page runs: its cells, the errors it declares, every file of the
+repository that it imports or shows, and the versions of the packages it imports.  Prose
+and display tags are no part of it.  Files appear by rename and carry their own
+checksum, so a build that is killed leaves nothing half written, and two builds may
+share a cache.
 """
 
 from __future__ import annotations
@@ -27,10 +29,10 @@ from book.source.dependencies import NotPython, imported_files
 from book.source.model import Page
 from book.state import Problem
 
-FORMAT = 3  # raise it when what is stored, or how cells are run, changes
-KEPT = 3  # files a page keeps in each folder, those used last: going back is free
-OTHERWISE = {"orbax": "orbax-checkpoint"}  # imported by another name than installed
-BESIDE_JAX = {"numpy", "ml_dtypes", "scipy", "opt_einsum"}
+FORMAT = 4  # raise it when what is stored, or how cells are run, changes
+FILES_A_PAGE = 3  # in each folder, those used last: going back to older code is free
+DISTRIBUTIONS = {"orbax": "orbax-checkpoint"}  # what is not installed by its own name
+IMPORTED_BY_JAX = {"numpy", "ml_dtypes", "scipy", "opt_einsum"}
 
 
 @dataclass(frozen=True)
@@ -43,16 +45,16 @@ class Entry:
 
 
 def key(page: Page, roots: tuple[Path, ...]) -> str:
-    """Everything that decides what `page` puts out, the hardware apart.
+    """A digest of everything that decides what `page` puts out, the hardware apart.
 
-    Raises `Problem` when a cell, or a file that it imports, is not Python.
+    `roots` are the folders it imports from.  Raises `Problem` when a cell, or a file
+    that it imports, is not Python.
     """
     files = _imported(page, roots)
     digest = hashlib.sha256(f"{FORMAT} {page.kernel}".encode())
     for cell in page.cells:
-        digest.update(
-            repr((cell.source.rstrip(), cell.raises, cell.check, cell.fresh)).encode()
-        )
+        runs = cell.source.rstrip(), cell.raises, cell.check, cell.fresh
+        digest.update(repr(runs).encode())
     files |= {listing.path for listing in page.listings if listing.path.is_file()}
     code = [cell.source.encode() for cell in page.cells]
     for path in sorted(files):
@@ -86,14 +88,14 @@ def versions(code: bytes) -> list[tuple[str, str]]:
     lines = re.findall(rb"^\s*(?:from|import)\s+([\w., ]+)", code, re.MULTILINE)
     named = {word.decode() for line in lines for word in re.findall(rb"\w+", line)}
     named -= sys.stdlib_module_names
-    found = ((name, _version(name)) for name in sorted(named | BESIDE_JAX))
+    found = ((name, _version(name)) for name in sorted(named | IMPORTED_BY_JAX))
     return [(name, number) for name, number in found if number]
 
 
 @cache
 def _version(name: str) -> str | None:
     try:
-        return version(OTHERWISE.get(name, name))
+        return version(DISTRIBUTIONS.get(name, name))
     except PackageNotFoundError:
         return None
 
@@ -134,20 +136,23 @@ class Cache:
         body = json.dumps(vars(entry), sort_keys=True)
         checksum = hashlib.sha256(body.encode()).hexdigest()
         write_atomically(self._path(page.name, key), f"{checksum}\n{body}")
-        for old in self._newest(self.folder, page.name)[KEPT:]:
+        for old in self._newest(self.folder, page.name)[FILES_A_PAGE:]:
             old.unlink(missing_ok=True)
 
     def seconds(self, page: Page) -> float:
         """How long `page` took last, anywhere; else a guess from its budget."""
-        for folder in sorted(self.root.glob("*/"), key=lambda f: f != self.folder):
+        others = [path for path in self.root.glob("*/") if path != self.folder]
+        for folder in [self.folder, *others]:
             for path in self._newest(folder, page.name)[:1]:
                 try:
-                    return json.loads(path.read_text().split("\n", 1)[1])["seconds"]
-                except (OSError, ValueError, LookupError):
+                    _, body = path.read_text(encoding="utf-8").split("\n", 1)
+                    return float(json.loads(body)["seconds"])
+                except (OSError, ValueError, TypeError, LookupError):
                     continue
         return page.budget / 5
 
     @staticmethod
     def _newest(folder: Path, name: str) -> list[Path]:
+        """The files of a page in `folder`, the one used last first."""
         found = folder.glob(f"{name.replace('/', '~')}.*.json")
         return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)

@@ -1,200 +1,174 @@
-"""A Python that has imported JAX, and nothing else, forks what it is asked for.
+"""Processes that start warm: forked from a Python that has imported JAX once.
 
-    python -P forkserver.py
-
-A request is a line of JSON on stdin, with these keys:
-
-    id         a number that comes back in the answer
-    kind       "kernel": an IPython kernel that takes `arguments`
-               "program": the file `arguments[0]`, run as `python FILE` runs it
-               "command": `arguments` as a program of its own, nothing inherited
-    cwd, env   its folder and its environment (a program keeps the server's)
-    log        files for its stdout and stderr; None: nowhere, and the server's stderr
-    limit      seconds after which SIGALRM ends it; 0 is never
-
-An answer is a line of JSON on stdout: [id, process id] when it has started, and
-[process id, exit status] when it has ended.
-
-Each process leads a session of its own.  On Linux, what a process leaves running when
-it ends is killed, whatever session that is in; and so is everything when stdin closes.
-This file imports nothing of the book: a program must not find it.
+Starting Python, IPython and JAX costs more than most pages do.  Nothing but imports has
+happened when a process is forked: no device has been touched, and it gets a folder, an
+environment and a session of its own.  `fork_server_main` is what runs in that Python.
 """
 
-import contextlib
-import ctypes
-import gc
+from __future__ import annotations
+
 import json
 import os
-import runpy
-import select
 import signal
+import socket
+import subprocess
 import sys
-import warnings
+from collections.abc import Mapping
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any, Literal
 
-import jax
-import jax.numpy
+from jupyter_client import AsyncKernelManager
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning import LocalProvisioner
 
-with contextlib.suppress(ImportError):  # each process would, as it first compiles
-    import jaxlib.mlir.dialects.mhlo  # noqa: F401
-sys.modules["debugpy"] = None  # nobody debugs a page, and its import takes long
-import ipykernel.debugger  # noqa: E402, F401
-from ipykernel.kernelapp import IPKernelApp  # noqa: E402
-
-del sys.modules["debugpy"]
-LINUX = sys.platform == "linux"
-DEATH_SIGNAL, SUBREAPER = 1, 36  # prctl(2)
-IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+AVAILABLE = sys.platform == "linux"
+_MAIN = Path(__file__).with_name("fork_server_main.py")
 
 
-def prctl(option, value):
-    """Set what Linux does with this process, or with its children."""
-    if LINUX:
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+class ServerEnded(Exception):
+    """The fork server has ended; another one may do better."""
 
 
-def become(ask, parent):
-    """Be what was asked for by the server, process `parent`; never returns."""
-    signal.set_wakeup_fd(-1)
-    for number in (*IGNORED, signal.SIGCHLD):
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.setsid()
-    prctl(DEATH_SIGNAL, signal.SIGKILL)
-    os.getppid() == parent or os._exit(1)  # the server died before the line above
-    prctl(SUBREAPER, 1)  # it keeps its own orphans for as long as it lives
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-    if ask["log"]:
-        out, err = ask["log"]
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        os.dup2(os.open(out, flags), 1)
-        os.dup2(1 if err == out else os.open(err, flags), 2)
-    os.chdir(ask["cwd"])
-    signal.alarm(ask["limit"])
-    if ask["kind"] == "command":
-        os.execve(ask["arguments"][0], ask["arguments"], ask["env"])
-    if ask["kind"] == "program":
-        program(ask["arguments"][0])
-    surround(ask["env"])
-    parent = f"--IPKernelApp.parent_handle={os.getppid()}"  # ends when it does
-    sys.argv = ["ipykernel_launcher", parent, *ask["arguments"]]
-    IPKernelApp.launch_instance()
-    os._exit(0)
+class ForkedProcess:
+    """A process that a fork server started, with the methods of `Popen` Jupyter calls.
 
+    `lost` says whether it ended with its server.
+    """
 
-def surround(env):
-    """Take over `env`, and tell JAX, already there, where to keep what it compiles."""
-    os.environ.clear()
-    os.environ.update(env)
-    for name, value in env.items():
-        if name.startswith(("JAX_COMPILATION_CACHE_", "JAX_PERSISTENT_CACHE_")):
-            jax.config.update(name.lower(), value if "/" in value else int(value))
-    # What a killed build has left half written is compiled again.
-    warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation")
+    stdin = stdout = stderr = None
 
+    def __init__(self, answers: socket.socket):
+        """Wait until it has started; raises `ServerEnded`."""
+        self._answers = answers.makefile("rb", buffering=0)  # so none is read too early
+        answers.close()
+        self.lost = False
+        self.returncode: int | None = None
+        started = self._next_number()
+        if started is None:
+            raise ServerEnded
+        self.pid = started
 
-def program(path):
-    """Run the file at `path` as a program, and exit as it does."""
-    sys.argv, code = [path], 0
-    try:
-        runpy.run_path(path, run_name="__main__")
-    except SystemExit as leaving:
-        code = leaving.code or 0
-        if not isinstance(code, int):
-            print(code, file=sys.stderr)
-            code = 1
-    except BaseException as error:
-        whole = trace = error.__traceback__
-        while trace and trace.tb_frame.f_code.co_filename != path:
-            trace = trace.tb_next
-        trace = trace or whole
-        sys.excepthook(type(error), error.with_traceback(trace), trace)
-        code = 1
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
-
-
-def children():
-    """Yield the process ids of this process's children, adopted ones included."""
-    for name in filter(str.isdigit, os.listdir("/proc") if LINUX else ()):
-        with contextlib.suppress(OSError):  # it has ended meanwhile
-            with open(f"/proc/{name}/stat") as file:
-                parent = file.read().rpartition(")")[2].split()[1]
-            if int(parent) == os.getpid():
-                yield int(name)
-
-
-def kill(pids):
-    """Kill processes, some of which may have ended."""
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-
-
-def bury(mine):
-    """Wait for what has ended: yield those of `mine`; what they left is killed."""
-    while True:
+    def _next_number(self) -> int | None:
+        """The number in the server's next answer; None when it has ended."""
         try:
-            child, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if not child:
-            break
-        if child in mine:
-            mine.remove(child)
-            yield [child, os.waitstatus_to_exitcode(status)]
-    kill(set(children()) - mine)
+            line = self._answers.readline()
+        except OSError:
+            line = b""
+        if line:
+            return int(line)
+        self._answers.close()
+        return None
+
+    def poll(self) -> int | None:
+        """Return the exit status, or None while it runs; negative is a signal."""
+        return self.wait(0)
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Wait at most `timeout` seconds for the end; return what `poll` does."""
+        if self.returncode is None and wait([self._answers.fileno()], timeout):
+            self.returncode = self._next_number()
+            if self.returncode is None:
+                self.lost, self.returncode = True, -signal.SIGKILL
+            self._answers.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
 
 
-def serve():
-    """Answer requests until stdin closes."""
-    wake, ring = os.pipe()
-    os.set_blocking(ring, False)
-    for number in IGNORED:
-        signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(ring)
-    mine, asked = set(), b""
-    while True:
-        ready, _, _ = select.select([0, wake], [], [])
-        if wake in ready:
-            os.read(wake, 1024)
-            for ended in bury(mine):
-                tell(ended)
-        if 0 in ready:
-            more = os.read(0, 65536)
-            if not more:
-                return mine
-            *lines, asked = (asked + more).split(b"\n")
-            for line in lines:
-                ask = json.loads(line)
-                server, child = os.getpid(), os.fork()
-                if child == 0:
-                    try:
-                        become(ask, server)
-                    finally:
-                        os._exit(1)
-                mine.add(child)
-                tell([ask["id"], child])
+class ForkServer:
+    """A Python in the environment `env` that forks; close it after use."""
+
+    def __init__(self, env: Mapping[str, str]):
+        self._requests, theirs = socket.socketpair()
+        with theirs:
+            self._python = subprocess.Popen(
+                [sys.executable, "-u", "-P", str(_MAIN), str(theirs.fileno())],
+                env=dict(env),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the build, which closes it
+            )
+        self.pid = self._python.pid
+
+    def start(
+        self,
+        kind: Literal["kernel", "program", "command"],
+        arguments: list[str],
+        cwd: Path | str,
+        env: Mapping[str, str],
+        stdout: Path | str = os.devnull,
+        stderr: Path | str = os.devnull,
+        limit: int = 0,
+    ) -> ForkedProcess:
+        """Start a process, from any thread; raises `ServerEnded`.
+
+        The arguments are the keys of a request, which `fork_server_main` explains.
+        """
+        request = {
+            "kind": kind,
+            "arguments": arguments,
+            "cwd": str(cwd),
+            "env": dict(env),
+            "stdout": str(stdout),
+            "stderr": str(stderr),
+            "limit": limit,
+        }
+        answers, theirs = socket.socketpair()
+        try:
+            with theirs:
+                socket.send_fds(self._requests, [b"+"], [theirs.fileno()])
+            answers.sendall(json.dumps(request).encode())
+            answers.shutdown(socket.SHUT_WR)
+        except OSError:
+            answers.close()
+            raise ServerEnded from None
+        return ForkedProcess(answers)
+
+    def close(self) -> None:
+        """End the Python, and with it everything it forked that is left."""
+        self._requests.close()
+        self._python.wait()
 
 
-def tell(what):
-    """Answer with a line."""
-    os.write(1, json.dumps(what).encode() + b"\n")
+class Provisioner(LocalProvisioner):
+    """Starts the kernel of a Jupyter manager through a `ForkServer`."""
+
+    server: ForkServer
+    warm: bool
+
+    async def launch_kernel(
+        self, cmd: list[str], **options: Any
+    ) -> KernelConnectionInfo:
+        """Fork a kernel that takes the arguments in `cmd`, or run `cmd` itself.
+
+        `options` are those of `Popen`, of which `cwd`, `env`, and the open files
+        `stdout` and `stderr` have to be there.
+        """
+        files = options["stdout"].name, options["stderr"].name
+        place = options["cwd"], options["env"], *files
+        if self.warm:
+            arguments = cmd[cmd.index("-f") :]
+            self.process = self.server.start("kernel", arguments, *place)
+        else:
+            self.process = self.server.start("command", cmd, *place)
+        self.pid = self.pgid = self.process.pid
+        self.cwd = options["cwd"]
+        return self.connection_info
 
 
-if __name__ == "__main__":
-    prctl(SUBREAPER, 1)
-    left = set()
-    gc.freeze()  # what has been imported is shared with every child
-    try:
-        left = serve()
-    except BrokenPipeError:
-        pass
-    finally:
-        with contextlib.suppress(ChildProcessError):
-            while True:
-                kill({*left, *children()})
-                left.discard(os.waitpid(-1, 0)[0])
+def start_through(server: ForkServer, manager: AsyncKernelManager, warm: bool) -> None:
+    """Let `server` start the kernel of `manager`: a `warm` one has imported JAX."""
+    provisioner = Provisioner(
+        kernel_id="page", kernel_spec=manager.kernel_spec, parent=manager
+    )
+    provisioner.server, provisioner.warm = server, warm
+    manager.provisioner = provisioner

@@ -1,4 +1,4 @@
-"""A fresh cell is a program: it runs in a Python of its own, where nothing is set.
+"""A fresh cell runs as a program, in a Python of its own where nothing of JAX is set.
 
 What a page says about starting JAX can be shown only there: in a kernel, JAX has
 started already, on the devices of the page.  Since nothing is set, JAX takes what it
@@ -17,29 +17,29 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
-from book.execute.fork import Child, ForkServer
+from book.execute.fork_server import ForkServer
+from book.execute.processes import Process
 
-_NAME, _STREAMS = "program.py", ("stdout", "stderr")
-_BEGIN = "Traceback (most recent call last):\n"
+_PROGRAM = "program.py"
+_TRACEBACK = "Traceback (most recent call last):\n"
 _CHAINED = "another exception occurred:", "direct cause of the following exception:"
-
-
-def environment(whole: Mapping[str, str]) -> dict[str, str]:
-    """The part of the environment `whole` that says nothing to JAX."""
-    steers = ("JAX_", "XLA_")
-    return {name: value for name, value in whole.items() if not name.startswith(steers)}
 
 
 def start(
     source: str, env: Mapping[str, str], cwd: Path, server: ForkServer | None
-) -> Child | subprocess.Popen:
-    """Start `source` as a program in the folder `cwd`, with its files beside that."""
-    program, out, err = (cwd.parent / name for name in (_NAME, *_STREAMS))
+) -> Process:
+    """Start `source` as a program in the folder `cwd`, and in `env` without JAX's part.
+
+    Its files lie beside that folder.
+    """
+    program, out, err = _files(cwd)
     program.write_text(source, encoding="utf-8")
-    command, env = [sys.executable, "-P", str(program)], environment(env)
+    command = [sys.executable, "-P", str(program)]
+    env = {k: v for k, v in env.items() if not k.startswith(("JAX_", "XLA_"))}
     if server:
-        return server.start("command", command, cwd, env, (out, err))
+        return server.start("command", command, cwd, env, out, err)
     with out.open("wb") as stdout, err.open("wb") as stderr:
         return subprocess.Popen(
             command,
@@ -52,43 +52,51 @@ def start(
         )
 
 
-async def outputs_of(
-    process: Child | subprocess.Popen, cwd: Path
-) -> list[nbformat.NotebookNode]:
+def _files(cwd: Path) -> tuple[Path, Path, Path]:
+    """The program that runs in the folder `cwd`, and what it writes."""
+    names = _PROGRAM, "program-stdout", "program-stderr"
+    program, out, err = (cwd.parent / name for name in names)
+    return program, out, err
+
+
+async def outputs_of(process: Process, cwd: Path) -> list[NotebookNode]:
     """Wait for a program, and return outputs as a kernel's cell has them."""
-    while process.poll() is None:
+    while (status := process.poll()) is None:
         await asyncio.sleep(0.05)
-    said = ((cwd.parent / name).read_bytes() for name in _STREAMS)
-    return outputs(
-        process.returncode, *(part.decode(errors="replace") for part in said)
-    )
+    _, out, err = _files(cwd)
+    texts = (path.read_bytes().decode(errors="replace") for path in (out, err))
+    return _outputs(status, *texts)
 
 
-def outputs(status: int, out: str, err: str) -> list[nbformat.NotebookNode]:
+def _outputs(status: int, out: str, err: str) -> list[NotebookNode]:
     """The outputs of a program that ended with `status` and wrote `out` and `err`."""
-    error = None
+    errors = []
     if status:
-        err, begin, trace = err.rpartition(_BEGIN)
+        err, begin, trace = err.rpartition(_TRACEBACK)
         if err.rstrip().endswith(_CHAINED):  # the error has a cause, with its own trace
-            err = err.partition(_BEGIN)[0]
-        name, _, value = _last(trace) if begin else ("SystemExit", "", str(status))
+            err = err.partition(_TRACEBACK)[0]
         if status < 0:
             name, value = "SystemExit", f"ended by {signal.Signals(-status).name}"
-        # As IPython says it, so that the line can be told as for any other cell.
-        trace = re.sub(rf'File ".*{_NAME}", (line \d+)', r"Cell In[1], \1", trace)
+        elif begin:
+            name, value = _name_and_message(trace)
+        else:
+            name, value = "SystemExit", str(status)
+        # As IPython says it, so that the line is found as for any other cell.
+        trace = re.sub(rf'File ".*{_PROGRAM}", (line \d+)', r"Cell In[1], \1", trace)
         error = nbformat.v4.new_output("error", ename=name, evalue=value)
         error.traceback = [trace]
-    made = [
+        errors.append(error)
+    streams = [
         nbformat.v4.new_output("stream", name=name, text=text)
         for name, text in (("stdout", out), ("stderr", err))
         if text
     ]
-    return made + ([error] if error else [])
+    return streams + errors
 
 
-def _last(trace: str) -> tuple[str, str, str]:
-    """The name of the error (without its module), a colon, and the message."""
+def _name_and_message(trace: str) -> tuple[str, str]:
+    """The name of the error, without its module, and the message of a traceback."""
     lines = trace.splitlines()
     first = next((k for k, line in enumerate(lines) if line[:1].strip()), 0)
-    name, colon, value = "\n".join(lines[first:]).partition(": ")
-    return name.rpartition(".")[2].strip(), colon, value
+    name, _, message = "\n".join(lines[first:]).partition(": ")
+    return name.rpartition(".")[2].strip(), message

@@ -8,38 +8,49 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty
+from typing import Any
 
 import nbformat
 import zmq
 from jupyter_client import AsyncKernelClient, AsyncKernelManager
 from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
+from nbformat import NotebookNode
 
 from book.source.model import Page
 
-HIDDEN = ("pass", "assert False")  # run after the cells, and before them
 PATIENCE = 300  # seconds after which something hangs, on however busy a machine
+FAILING_ASSERTION = "assert False"  # the last cell of the notebook, which runs first
 
 
 class Client(AsyncKernelClient):
-    """A client that does not listen to heartbeats, whose end is a second of waiting.
+    """A client of a kernel without its heartbeats, for whose end it would wait 1 s.
 
     The manager knows whether the process lives, and that is asked instead.
     """
 
-    def start_channels(self, shell=True, iopub=True, stdin=True, hb=True, control=True):
+    def start_channels(
+        self,
+        shell: bool = True,
+        iopub: bool = True,
+        stdin: bool = True,
+        hb: bool = True,
+        control: bool = True,
+    ) -> None:
         """Start all channels but the heartbeat's."""
-        # A forked kernel listens after 30 ms, and ZeroMQ knocks again after 100.
+        # A forked kernel listens after 30 ms; ZeroMQ would try again after 100.
         self.context.setsockopt(zmq.RECONNECT_IVL, 5)
         super().start_channels(shell, iopub, stdin, hb=False, control=control)
 
     async def wait_for_ready(self, timeout: float | None = None) -> None:
         """Wait until the kernel answers and its outputs arrive.
 
-        Jupyter's own then waits until nothing has arrived for 0.2 s; nbclient asks of
-        each output which cell it is of, so what is late does no harm.
+        Raises `RuntimeError` when it ends before, or after `timeout` seconds.
+        Jupyter's own method then waits until nothing has arrived for 0.2 s; nbclient
+        asks of each output which cell it is of, so what is late does no harm.
         """
-        until = time.monotonic() + (timeout or PATIENCE)
+        timeout = timeout or PATIENCE
+        until = time.monotonic() + timeout
         while time.monotonic() < until:
             asked = self.kernel_info()
             with suppress(TimeoutError, Empty):
@@ -51,11 +62,11 @@ class Client(AsyncKernelClient):
         raise RuntimeError(f"it did not answer within {timeout:g} s")
 
 
-class Runner(NotebookClient):
-    """A runner of cells that ends its watch over the kernel with the cell watched.
+class CellRunner(NotebookClient):
+    """A runner of cells that watches over the kernel only while a cell runs.
 
-    nbclient leaves that of a cancelled cell behind; a second later it finds that the
-    client is gone, and says so in a traceback.
+    nbclient goes on watching for a cell that was cancelled; a second later it finds
+    that the client is gone, and says so in a traceback.
     """
 
     _watch: asyncio.Future | None = None
@@ -64,7 +75,7 @@ class Runner(NotebookClient):
         self._watch = asyncio.ensure_future(super()._async_poll_kernel_alive())
         return self._watch
 
-    async def async_execute_cell(self, *args, **options) -> nbformat.NotebookNode:
+    async def async_execute_cell(self, *args: Any, **options: Any) -> NotebookNode:
         """Run a cell, as nbclient does."""
         try:
             return await super().async_execute_cell(*args, **options)
@@ -73,18 +84,29 @@ class Runner(NotebookClient):
                 self._watch.cancel()
 
 
-def notebook(sources: list[str]) -> nbformat.NotebookNode:
-    """A notebook; `nbformat.v4` would validate each cell of it at length."""
-    empty = {"cell_type": "code", "metadata": {}, "execution_count": None}
-    cells = [{**empty, "outputs": [], "source": source} for source in sources]
+def notebook(sources: list[str]) -> NotebookNode:
+    """A notebook of code cells; `nbformat.v4` would validate each of them at length."""
+    cells: list[dict[str, Any]] = [
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "execution_count": None,
+            "outputs": [],
+            "source": source,
+        }
+        for source in sources
+    ]
     made = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
     return nbformat.from_dict(made)
 
 
-def parts(
+def prepare(
     page: Page, folder: Path
-) -> tuple[nbformat.NotebookNode, AsyncKernelManager, Runner]:
-    """The notebook of `page` with HIDDEN at its end, and who runs it in `folder`."""
+) -> tuple[NotebookNode, AsyncKernelManager, CellRunner]:
+    """The notebook of `page`, the manager of its kernel, and who runs it in `folder`.
+
+    The notebook ends with a cell more: FAILING_ASSERTION.
+    """
     manager = AsyncKernelManager(
         kernel_name="python3",
         client_factory=Client,
@@ -92,8 +114,8 @@ def parts(
         connection_file=str(folder / "kernel.json"),
         transport="ipc" if os.name == "posix" else "tcp",
     )
-    book = notebook([*(cell.source for cell in page.cells), *HIDDEN])
-    client = Runner(
+    book = notebook([*(cell.source for cell in page.cells), FAILING_ASSERTION])
+    runner = CellRunner(
         book,
         km=manager,
         allow_errors=True,
@@ -101,10 +123,13 @@ def parts(
         record_timing=False,
         startup_timeout=PATIENCE,
         iopub_timeout=PATIENCE,  # outputs that come later are lost
-        # A short traceback: no page shows one, and long ones take long to make.
         extra_arguments=[
+            # A short traceback: no page shows one, and long ones take long to make.
             "--InteractiveShell.xmode=Plain",
             "--HistoryManager.enabled=False",
+            # A thread of the kernel would read what is written below Python, and might
+            # do so too late to know of which cell it is (`low_level_output`).
+            "--IPKernelApp.capture_fd_output=False",
         ],
     )
-    return book, manager, client
+    return book, manager, runner

@@ -16,30 +16,36 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nbclient.exceptions import DeadKernelError
+from nbformat import NotebookNode
 
 from book.execute import fresh_process, kernel, xla_cache
 from book.execute.cache import Entry
-from book.execute.fork import ForkServer, provision
+from book.execute.fork_server import ForkedProcess, ForkServer, start_through
 from book.execute.kernel import PATIENCE
-from book.execute.measuring_lock import Gate
-from book.execute.output_rules import OUTPUT, Judge
-from book.execute.processes import Meter, kill, pin
-from book.execute.type_comments.client import Watch
+from book.execute.low_level_output import LowLevelOutput
+from book.execute.measuring_lock import ReaderWriterLock
+from book.execute.output_rules import MAX_OUTPUT, OutputRules, is_too_much
+from book.execute.processes import (
+    Process,
+    ProcessorTime,
+    keep_to_cores,
+    kill_group,
+)
+from book.execute.type_comments.client import TypeComments
 from book.files import local_strings
 from book.hardware.targets import Hardware, environment
 from book.source.model import Cell, Page
 from book.state import Problem
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PJRT_NPROC")
-STEADY = {"PYTHONHASHSEED": "0"}  # sets are shown in one order by every build
-STILL = "was still running, and "
+SAME_HASHES = {"PYTHONHASHSEED": "0"}  # sets are shown in one order by every build
 
 
 class PageRun:
-    """One run of `page` on `hardware`, on the cores `mine`, with files in `folder`.
+    """One run of `page` on `hardware`, on `cores`, with files in `folder`.
 
-    `roots` are put on its import path; `gate` lets a cell that measures have the
-    machine to itself; what XLA compiles is kept in the folder `compiled`.
+    `roots` are put on its import path; by `lock` a cell that measures has the machine
+    to itself; what XLA compiles is kept in the folder `compiled`.
     """
 
     def __init__(
@@ -47,100 +53,109 @@ class PageRun:
         page: Page,
         hardware: Hardware,
         roots: tuple[Path, ...],
-        mine: list[int],
-        gate: Gate,
+        cores: list[int],
+        lock: ReaderWriterLock,
         folder: Path,
         compiled: Path | None = None,
     ):
         self.page, self.hardware, self.roots = page, hardware, roots
-        self.mine, self.gate, self.folder = mine, gate, folder
-        self.compiled = compiled
-        self.book, self.manager, self.client = kernel.parts(page, folder)
+        self.cores, self.lock, self.compiled = cores, lock, compiled
+        self.folder, self.work = folder, folder / "work"
+        self.notebook, self.manager, self.client = kernel.prepare(page, folder)
         private = [*local_strings(*roots), str(folder)]
-        self._judge = Judge(page, hardware.target, private)
-        self.process = None
-        self._now = page.cells[0]  # the cell that runs
-        self.spent = 0.0  # seconds in which its cells ran
+        self.rules = OutputRules(page, hardware.target, private)
+        self.env = environment(hardware.target, *roots) | SAME_HASHES
+        self.env |= dict.fromkeys(THREADS, str(len(cores)))
+        self.env["IPYTHONDIR"] = str(folder / "ipython")
+        self.written = LowLevelOutput(folder)
+        self.server: ForkServer | None = None
+        self.process: Process | None = None
+        self.seconds = 0.0  # in which its cells ran
+        self._running = page.cells[0]  # the cell that runs
 
     async def entry(self, server: ForkServer | None) -> Entry:
-        """Run the page in a kernel from `server`; raises `Problem` where it fails."""
-        work = self.folder / "work"
-        work.mkdir(parents=True)
-        env = self.env = environment(self.hardware.target, *self.roots)
-        env |= dict.fromkeys(THREADS, str(len(self.mine)))
-        env |= STEADY | {"IPYTHONDIR": str(self.folder / "ipython")}
-        self._server = server
-        if server:
-            warm = not any("environ" in cell.source for cell in self.page.cells)
-            provision(self.manager, server, warm)
-            if warm and self.compiled:
-                env |= xla_cache.settings(self.page, self.compiled)
-        try:
-            async with self.gate.shared():
-                await self._start(env, work)
-            await self._run()
-        except DeadKernelError:
-            raise self._died() from None
-        finally:
-            kill(self.process)
-            await self._clean()
-        outputs = [node.outputs for node in self.book.cells[: len(self.page.cells)]]
-        executed = datetime.now(UTC).isoformat(timespec="seconds")
-        return Entry(outputs, executed, round(self.spent, 2))
+        """Run the page in a kernel from `server`, or in one that Jupyter starts.
 
-    async def _start(self, env: dict[str, str], work: Path) -> None:
-        """Start the kernel, and see that an assertion in it can fail."""
+        Raises `Problem` where it fails, `ServerEnded`, and OSError.
+        """
+        self.server = server
+        self.work.mkdir(parents=True)
+        if server:
+            # JAX has been imported in a warm kernel, and reads nothing more.
+            warm = not any("environ" in cell.source for cell in self.page.cells)
+            start_through(server, self.manager, warm)
+            if warm and self.compiled:
+                self.env |= xla_cache.environment_of_page(self.page, self.compiled)
         try:
-            await self.client.async_start_new_kernel(env=env, cwd=str(work))
+            async with self.lock.shared():
+                await self._start_kernel()
+            await self._run_cells()
+        except DeadKernelError:
+            raise self._kernel_ended() from None
+        finally:
+            kill_group(self.process)
+            await self._clean_up()
+        nodes = self.notebook.cells[: len(self.page.cells)]
+        return Entry(
+            outputs=[node.outputs for node in nodes],
+            executed=datetime.now(UTC).isoformat(timespec="seconds"),
+            seconds=round(self.seconds, 2),
+        )
+
+    async def _start_kernel(self) -> None:
+        """Start the kernel, and see that an assertion in it can fail."""
+        first = self.page.cells[0]
+        out, err = self.written.paths.values()
+        try:
+            with out.open("wb") as stdout, err.open("wb") as stderr:
+                await self.client.async_start_new_kernel(
+                    env=self.env, cwd=str(self.work), stdout=stdout, stderr=stderr
+                )
             self.process = self.manager.provisioner.process
-            pin(self.process, self.mine)
+            keep_to_cores(self.process, self.cores)
             await self.client.async_start_new_kernel_client()
         except RuntimeError as error:  # as Jupyter says that it gave up
             reason = f"its kernel did not start: {error}"
-            raise self._judge.problem(self.page.cells[0], reason) from None
-        proof = await self._hidden(1)
+            raise self.rules.problem(first, reason) from None
+        index = len(self.page.cells)
+        proof = self.notebook.cells[index]
+        await self.client.async_execute_cell(proof, index, store_history=False)
         if not any(output.get("ename") == "AssertionError" for output in proof.outputs):
             reason = "assertions are off in its kernel, so nothing is verified"
-            raise self._judge.problem(self.page.cells[0], reason)
-        self._meter = Meter(self.process.pid)
+            raise self.rules.problem(first, reason)
+        self.written.take()  # is not of a cell
+        self.used = ProcessorTime(self.process.pid)
 
-    async def _clean(self) -> None:
+    async def _clean_up(self) -> None:
         """Remove what the kernel used; it has been killed."""
         with suppress(RuntimeError):
             await self.client._async_cleanup_kernel()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    async def _run(self) -> None:
-        watch = Watch(self.page, self.client.kc)
-        await watch.begin()
-        for cell, node in zip(self.page.cells, self.book.cells, strict=False):
-            async with self.gate.alone() if cell.alone else self.gate.shared():
+    async def _run_cells(self) -> None:
+        types = TypeComments(self.page, self.client.kc)
+        await types.begin()
+        for cell, node in zip(self.page.cells, self.notebook.cells, strict=False):
+            async with self.lock.alone() if cell.alone else self.lock.shared():
                 await self._execute(cell, node)
-            self._judge.judge(cell, node)
-            await watch.after(cell)
-        # What reached stderr from below Python while the last cell ended.
-        last, nothing = self.page.cells[-1], await self._hidden(0)
-        if warned := self._judge.sift(nothing.outputs)[2]:
-            raise self._judge.problem(last, f"wrote to stderr: {warned}")
+            node.outputs += self.written.take()
+            self.rules.apply(cell, node)
+            await types.check(cell)
+        kill_group(self.process)
+        self.rules.check_stderr(self.page.cells[-1], self.written.take())
 
-    async def _hidden(self, which: int):
-        """Run one of `kernel.HIDDEN`, and return it with what it put out."""
-        index = len(self.page.cells) + which
-        node = self.book.cells[index]
-        await self.client.async_execute_cell(node, index, store_history=False)
-        return node
-
-    async def _execute(self, cell: Cell, node) -> None:
+    async def _execute(self, cell: Cell, node: NotebookNode) -> None:
         """Run one cell, and look after it while it runs."""
-        self._now = cell
-        running = self._fresh if cell.fresh else self.client.async_execute_cell
-        task = asyncio.ensure_future(running(node, cell.number - 1))
-        begin, before = time.perf_counter(), self.spent
+        self._running = cell
+        run = self._run_fresh if cell.fresh else self.client.async_execute_cell
+        task = asyncio.ensure_future(run(node, cell.number - 1))
+        begin, before = time.perf_counter(), self.seconds
         try:
             while not task.done():
                 await asyncio.wait({task}, timeout=0.25)
-                self.spent = before + time.perf_counter() - begin
-                self._limit(cell, node, "" if task.done() else STILL)
+                self.seconds = before + time.perf_counter() - begin
+                words = "" if task.done() else "was still running, and "
+                self._check_limits(cell, node, words)
         finally:
             if not task.done():
                 task.cancel()
@@ -148,53 +163,53 @@ class PageRun:
                     await task
         task.result()
 
-    def _limit(self, cell: Cell, node, still: str) -> None:
-        """Raise `Problem` when the page takes too long, or says too much."""
+    def _check_limits(self, cell: Cell, node: NotebookNode, begin: str) -> None:
+        """Raise `Problem` when the page takes too long, or puts out too much.
+
+        Its reason starts with the words `begin`.
+        """
         budget = self.page.budget
-        used = self._meter.used(budget)
+        used = self.used.used(budget)
         if used > budget:
-            raise self._judge.problem(
+            raise self.rules.problem(
                 cell,
-                f"{still}the page has used {used:.1f} s of processor time; "
+                f"{begin}the page has used {used:.1f} s of processor time; "
                 f"the page's budget is {budget:g} s",
             )
-        if self.spent > max(PATIENCE, 10 * budget):
-            raise self._judge.problem(
+        if self.seconds > max(PATIENCE, 10 * budget):
+            raise self.rules.problem(
                 cell,
-                f"{still}the page has taken {self.spent:.0f} s, with {used:.1f} s of "
+                f"{begin}the page has taken {self.seconds:.0f} s, with {used:.1f} s of "
                 "processor time: it hangs",
             )
-        if self._judge.too_much(node.outputs):
-            raise self._judge.problem(
-                cell, f"{still}it puts out more than {OUTPUT:,} letters"
+        if is_too_much(node.outputs) or self.written.unseen() > MAX_OUTPUT:
+            raise self.rules.problem(
+                cell, f"{begin}it puts out more than {MAX_OUTPUT:,} letters"
             )
 
-    async def _fresh(self, node, index: int) -> None:
+    async def _run_fresh(self, node: NotebookNode, index: int) -> None:
         """Run a fresh cell, whose processor seconds count as the kernel's do."""
-        work = self.folder / "work"
-        program = fresh_process.start(node.source, self.env, work, self._server)
-        self._meter.add(program.pid)
-        pin(program, self.mine)
+        program = fresh_process.start(node.source, self.env, self.work, self.server)
+        self.used.add_program(program.pid)
+        keep_to_cores(program, self.cores)
         try:
-            node.outputs = await fresh_process.outputs_of(program, work)
+            node.outputs = await fresh_process.outputs_of(program, self.work)
         finally:
-            kill(program)
+            kill_group(program)
         node.execution_count = index + 1
 
-    def _died(self) -> Problem:
-        cell = self._now
+    def _kernel_ended(self) -> Problem:
+        """The problem that the kernel has ended while a cell ran."""
+        code = None
         if self.process:
             with suppress(subprocess.TimeoutExpired):
-                self.process.wait(5)  # until it is known how it ended
-        code = self.process.returncode if self.process else None
-        if code is None or code >= 0:
-            return self._judge.problem(
-                cell, f"its kernel stopped with exit status {code}"
-            )
-        if getattr(self.process, "lost", False):
-            reason = "its kernel went down with the Python that forked it"
-            return self._judge.problem(cell, reason)
-        how = f"its kernel was killed by {signal.Signals(-code).name}"
-        if code == -signal.SIGKILL:
-            how += ", as happens when memory runs out"
-        return self._judge.problem(cell, how)
+                code = self.process.wait(5)  # until it is known how it ended
+        if isinstance(self.process, ForkedProcess) and self.process.lost:
+            how = "its kernel went down with the Python that forked it"
+        elif code is None or code >= 0:
+            how = f"its kernel stopped with exit status {code}"
+        else:
+            how = f"its kernel was killed by {signal.Signals(-code).name}"
+            if code == -signal.SIGKILL:
+                how += ", as happens when memory runs out"
+        return self.rules.problem(self._running, how)

@@ -1,13 +1,18 @@
-"""What a build does with the processes of a page."""
+"""What a page's processes have used, which cores they use, and their end."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from contextlib import suppress
 
 import psutil
+
+from book.execute.fork_server import ForkedProcess
+
+Process = subprocess.Popen[bytes] | ForkedProcess
 
 
 def processor_seconds(pid: int) -> float:
@@ -21,34 +26,38 @@ def processor_seconds(pid: int) -> float:
     return total
 
 
-class Meter:
-    """Processor seconds of the kernel `pid`, and of programs beside it, from now on."""
+class ProcessorTime:
+    """Processor seconds, from now on, of the kernel `pid` and of programs beside it.
+
+    A page's budget is in these, not in seconds of a clock, which a busy machine makes
+    many.
+    """
 
     def __init__(self, pid: int):
-        self._pid, self._idle = pid, processor_seconds(pid)
+        self._pid, self._before = pid, processor_seconds(pid)
         self._began = time.perf_counter()
         self._programs: dict[int, float] = {}
 
-    def add(self, pid: int) -> None:
-        """Count a program, too."""
+    def add_program(self, pid: int) -> None:
+        """Count another process, too."""
         self._programs[pid] = 0.0
 
     def used(self, budget: float) -> float:
         """The seconds; 0 while they cannot be more than `budget`.
 
-        To ask takes the longer, the more processes a machine has.
+        Counting takes the longer, the more processes a machine has.
         """
         most = (time.perf_counter() - self._began) * (os.cpu_count() or 1)
         if most <= budget and not self._programs:
             return 0.0
         for pid, seconds in self._programs.items():
             self._programs[pid] = max(seconds, processor_seconds(pid))
-        used = processor_seconds(self._pid) - self._idle
+        used = processor_seconds(self._pid) - self._before
         return used + sum(self._programs.values())
 
 
-def kill(process) -> None:
-    """End a kernel and all of its group; the Python that forked it sees to the rest."""
+def kill_group(process: Process | None) -> None:
+    """Kill a process and its group, and wait; a fork server kills what else it left."""
     if process is None or process.poll() is not None:
         return
     with suppress(OSError, AttributeError):
@@ -56,7 +65,7 @@ def kill(process) -> None:
     process.wait()
 
 
-def pin(process, mine: list[int]) -> None:
-    """Keep a kernel to its cores; the threads JAX starts later inherit them."""
+def keep_to_cores(process: Process, cores: list[int]) -> None:
+    """Let a process run on `cores` only; the threads JAX starts later inherit them."""
     with suppress(OSError, AttributeError):
-        os.sched_setaffinity(process.pid, mine)
+        os.sched_setaffinity(process.pid, cores)

@@ -1,8 +1,8 @@
-"""Every page that is not in the cache runs, and every failure is told in one go.
+"""The pages that are not in the cache run, some at a time, and every failure is told.
 
-Pages run in Jupyter kernels of their own, one more at a time than there are cores, for
-some wait: longest first, each kernel on its share of the cores; a cell that measures
-runs while no other does.  Sphinx reads a page only when its outputs are there.
+Each page has a Jupyter kernel of its own on its share of the cores.  They start in the
+order of how long they took last, the longest first, and one more than there are cores
+runs at a time, since some wait.  A cell that measures runs while no other does.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pathlib import Path
 
 from book.execute import signals
 from book.execute.cache import Cache, Entry
-from book.execute.fork import KERNELS, ForkServer, ServerEnded
-from book.execute.measuring_lock import Gate
-from book.execute.page_run import STEADY, THREADS, PageRun
-from book.execute.temporary_folder import Folder
+from book.execute.fork_server import AVAILABLE, ForkServer, ServerEnded
+from book.execute.measuring_lock import ReaderWriterLock
+from book.execute.page_run import SAME_HASHES, THREADS, PageRun
+from book.execute.temporary_folder import TemporaryFolder
 from book.hardware.targets import Hardware, environment
 from book.source.model import Page
 from book.state import Problem
@@ -30,10 +30,10 @@ def cores() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-class Runner:
+class Scheduler:
     """Runs pages on the hardware behind their kernel names.
 
-    `roots` are put on the pages' import path; `say` takes one line of progress;
+    `roots` are put on the pages' import path; `report` takes one line of progress;
     `jobs` is how many run at a time, if not what the target and the cores allow;
     what XLA compiles is kept in the folder `compiled`.
     """
@@ -43,21 +43,22 @@ class Runner:
         kernels: dict[str, Hardware],
         caches: dict[str, Cache],
         roots: tuple[Path, ...],
-        say: Callable[[str], None],
+        report: Callable[[str], None],
         jobs: int | None = None,
         compiled: Path | None = None,
     ):
-        self.kernels, self.caches, self.roots, self.say = kernels, caches, roots, say
+        self.kernels, self.caches, self.roots = kernels, caches, roots
+        self.report, self.compiled = report, compiled
         allowed = min(h.target.jobs or len(cores()) + 1 for h in kernels.values())
-        self.jobs, self._compiled = max(1, jobs or allowed), compiled
+        self.jobs = max(1, jobs or allowed)
         self.problems: list[Problem] = []
         self.entries: dict[str, Entry] = {}
-        self._servers: dict[str, ForkServer] = {}
+        self._servers: dict[str, ForkServer] = {}  # by fingerprint of the hardware
         self._started = 0
 
     def run(self, pages: dict[str, tuple[Page, str]]) -> None:
         """Run `{name: (page, key)}`; results in `entries`, failures in `problems`."""
-        with Folder() as folder:
+        with TemporaryFolder() as folder:
             try:
                 signals.run(self._run_all(pages, folder.path))
             finally:
@@ -66,63 +67,86 @@ class Runner:
 
     async def _run_all(self, pages: dict[str, tuple[Page, str]], folder: Path) -> None:
         def seconds(item: tuple[Page, str]) -> float:
-            return self.caches[item[0].kernel].seconds(item[0])
+            page, _ = item
+            return self.caches[_kernel_name(page)].seconds(page)
 
-        order = sorted(pages.values(), key=seconds, reverse=True)
-        everything, total, gate = cores(), len(order), Gate()
+        longest_first = sorted(pages.values(), key=seconds, reverse=True)
+        everything, lock = cores(), ReaderWriterLock()
         shares: asyncio.Queue[list[int]] = asyncio.Queue()
         for job in range(self.jobs):
             shares.put_nowait(everything[job :: self.jobs] or everything)
 
         async def run(page: Page, key: str) -> None:
-            # The queue hands shares out in the order of asking: longest first.
-            mine = await shares.get()
+            # The queue hands shares out in the order of asking.
+            share = await shares.get()
             measures = any(cell.alone for cell in page.cells)
-            used = everything if measures else mine
             try:
-                await self._run(page, key, used, gate, folder, total)
+                self._started += 1
+                count = f"[{self._started}/{len(pages)}]"
+                place = folder / str(self._started)
+                used = everything if measures else share
+                await self._run_page(page, key, used, lock, place, count)
             finally:
-                shares.put_nowait(mine)
+                shares.put_nowait(share)
 
-        await asyncio.gather(*(run(*item) for item in order))
+        await asyncio.gather(*(run(page, key) for page, key in longest_first))
 
-    async def _run(
+    async def _run_page(
         self,
         page: Page,
         key: str,
-        mine: list[int],
-        gate: Gate,
+        cores: list[int],
+        lock: ReaderWriterLock,
         folder: Path,
-        total: int,
+        count: str,
     ) -> None:
-        self._started += 1
-        count, hardware = f"[{self._started}/{total}]", self.kernels[page.kernel]
-        self.say(f"{count} {page.name}: running {len(page.cells)} cells")
-        where = folder / str(self._started), self._compiled
-        run = PageRun(page, hardware, self.roots, mine, gate, *where)
+        """Run a page, again if the fork server ends before the kernel starts."""
+        hardware = self.kernels[_kernel_name(page)]
+
+        def new_run() -> PageRun:
+            where = folder, self.compiled
+            return PageRun(page, hardware, self.roots, cores, lock, *where)
+
+        self.report(f"{count} {page.name}: running {len(page.cells)} cells")
+        run = new_run()
         try:
+            server = self._server(hardware)
             try:
-                entry = await run.entry(self._server(hardware))
+                entry = await run.entry(server)
             except ServerEnded:
-                del self._servers[hardware.fingerprint]  # another one may do better
-                run = PageRun(page, hardware, self.roots, mine, gate, *where)
+                self._forget(server)
+                run = new_run()
                 entry = await run.entry(self._server(hardware))
-            self.caches[page.kernel].put(page, key, entry)
+            self.caches[_kernel_name(page)].put(page, key, entry)
         except Exception as error:  # the one place for what goes wrong with a page
             self.problems.append(_problem(page, error))
-            self.say(f"{count} {page.name}: failed after {run.spent:.1f} s")
+            self.report(f"{count} {page.name}: failed after {run.seconds:.1f} s")
         else:
             self.entries[page.name] = entry
-            self.say(f"{count} {page.name}: passed in {entry.seconds:.1f} s")
+            self.report(f"{count} {page.name}: passed in {entry.seconds:.1f} s")
 
     def _server(self, hardware: Hardware) -> ForkServer | None:
-        if not KERNELS:
+        """The fork server for `hardware`; None where processes are not forked."""
+        if not AVAILABLE:
             return None
         if hardware.fingerprint not in self._servers:
-            env = environment(hardware.target, *self.roots) | STEADY
+            env = environment(hardware.target, *self.roots) | SAME_HASHES
             env |= dict.fromkeys(THREADS, str(max(1, len(cores()) // self.jobs)))
             self._servers[hardware.fingerprint] = ForkServer(env)
         return self._servers[hardware.fingerprint]
+
+    def _forget(self, server: ForkServer | None) -> None:
+        """Let another server take the place of one that has ended."""
+        for fingerprint, known in list(self._servers.items()):
+            if known is server:
+                self._servers.pop(fingerprint).close()
+
+
+def _kernel_name(page: Page) -> str:
+    """The name of the kernel of a page that runs."""
+    if page.kernel is None:
+        raise ValueError(f"{page.name} has no kernel")
+    return page.kernel
 
 
 def _problem(page: Page, error: Exception) -> Problem:

@@ -1,7 +1,7 @@
-"""Ctrl-C, and whoever else ends a build, end all of it.
+"""How a build ends at Ctrl-C, at another signal, or on a full disk: in one sentence.
 
 The first signal lets the build clean up behind itself; a second one ends it at once,
-and what it leaves the next build removes (`folder`).
+and what it leaves the next build removes (`temporary_folder`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Coroutine
+from types import FrameType
 
 from book.files import UNWRITABLE
 
@@ -24,11 +25,11 @@ _SENTENCE = "The build was stopped by {}. What has run is kept; the next one goe
 
 
 class _Build:
-    """The build of this process, and what ends its pages while they run."""
+    """The build of this process: the signal it got, and its pages while they run."""
 
     pid: int | None = None
-    number = 0
-    pages: tuple[asyncio.AbstractEventLoop, asyncio.Task] | None = None
+    signal = 0
+    pages: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
 
 
 def listen() -> None:
@@ -40,10 +41,11 @@ def listen() -> None:
                 signal.signal(number, _stop)
 
 
-def _stop(number: int, _frame: object) -> None:
-    if _Build.number or os.getpid() != _Build.pid:
+def _stop(number: int, _frame: FrameType | None) -> None:
+    """End the build, now that a signal has come."""
+    if _Build.signal or os.getpid() != _Build.pid:
         os._exit(128 + number)
-    _Build.number = number
+    _Build.signal = number
     print(f"\n{_SENTENCE.format(signal.Signals(number).name)}", file=sys.stderr)
     if _Build.pages is None:
         raise SystemExit(128 + number)
@@ -52,23 +54,27 @@ def _stop(number: int, _frame: object) -> None:
 
 
 def run(pages: Coroutine[None, None, None]) -> None:
-    """Run `pages` to the end, or cancel them at a signal, and leave."""
+    """Run `pages` to the end; at a signal cancel them, and raise `SystemExit`."""
 
     async def main() -> None:
-        _Build.pages = asyncio.get_running_loop(), asyncio.current_task()
+        task = asyncio.create_task(pages)
+        _Build.pages = asyncio.get_running_loop(), task
         try:
-            await pages
+            await task
         finally:
             _Build.pages = None
 
     try:
         asyncio.run(main())
     except asyncio.CancelledError:
-        raise SystemExit(128 + _Build.number) from None
+        raise SystemExit(128 + _Build.signal) from None
 
 
-def tell(exception: Exception | None) -> None:
-    """End the build with one sentence where the machine failed it, as a full disk."""
+def explain_unwritable(exception: Exception | None) -> None:
+    """End the build with one sentence where the machine failed it, as a full disk.
+
+    `exception` is what ended the build, if anything did; raises `SystemExit`.
+    """
     error = getattr(exception, "orig_exc", None) or exception
     if isinstance(error, OSError) and error.errno in UNWRITABLE:
         where = error.filename or "a file of the build"

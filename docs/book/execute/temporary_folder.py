@@ -1,4 +1,4 @@
-"""A temporary folder that goes with its build, or with the next one.
+"""The temporary folder of a build; the next build removes it if this one cannot.
 
 A build that is killed cannot clean up.  Each folder holds a lock for as long as its
 process lives; a folder whose lock is free belongs to nobody, and is removed.
@@ -23,16 +23,16 @@ class NoFolder(OSError):
     """There is no folder for temporary files."""
 
 
-class Folder:
-    """A new temporary folder at `path`, a context manager."""
+class TemporaryFolder:
+    """A new temporary folder at `path`, a context manager; raises `NoFolder`."""
 
     def __init__(self) -> None:
         self.path = _new()
         self._lock = filelock.FileLock(self.path / "lock")
         self._lock.acquire()
 
-    def __enter__(self) -> Folder:
-        """Clear what dead builds left."""
+    def __enter__(self) -> TemporaryFolder:
+        """Remove what builds that were killed have left."""
         for path in self.path.parent.glob(f"{PREFIX}*"):
             if path != self.path:
                 _remove_if_dead(path)

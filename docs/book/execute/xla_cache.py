@@ -1,4 +1,4 @@
-"""What XLA has compiled is kept: another page, build or test compiles what is new.
+"""JAX's cache of compiled programs on disk, shared by pages, builds and tests.
 
 Two thirds of a page's processor time go into XLA, and a lesson's program compiles again
 what its page did. JAX's own cache on disk knows when it may be used: its keys hold the
@@ -13,7 +13,8 @@ from pathlib import Path
 
 from book.source.model import Page
 
-MOST = 500_000_000  # bytes; a whole book takes a fiftieth
+MAX_BYTES = 500_000_000  # all pages together take a fiftieth
+# What is in a cell that shows something of its compiled program.
 _LOOKS = re.compile(r"\.as_text\(|_analysis\(|compilation_cache")
 _FOLDER = "JAX_COMPILATION_CACHE_DIR"
 _EVERYTHING = {
@@ -27,8 +28,8 @@ def environment(folder: Path) -> dict[str, str]:
     return {_FOLDER: str(folder), **_EVERYTHING}
 
 
-def settings(page: Page, folder: Path) -> dict[str, str]:
-    """The same for the kernel of `page`; none where a page would show the difference.
+def environment_of_page(page: Page, folder: Path) -> dict[str, str]:
+    """The same for the kernel of `page`; nothing where it would show the difference.
 
     What measures must compile as its reader's program does. A compiled program that was
     kept tells of itself in another order.
@@ -37,7 +38,7 @@ def settings(page: Page, folder: Path) -> dict[str, str]:
     return {} if looks else environment(folder)
 
 
-def sweep(folder: Path) -> None:
-    """Begin anew where too much has been kept."""
-    if sum(path.stat().st_size for path in folder.glob("*")) > MOST:
+def remove_if_too_large(folder: Path) -> None:
+    """Begin anew where more than MAX_BYTES are kept."""
+    if sum(path.stat().st_size for path in folder.glob("*")) > MAX_BYTES:
         shutil.rmtree(folder, ignore_errors=True)

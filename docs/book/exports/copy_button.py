@@ -16,7 +16,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from book.files import renew
+from book.files import write_changed_remove_rest
 from book.snippets.vocabulary import DEFS
 from book.source.model import Page
 
@@ -80,4 +80,4 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         if state.programs:
             text = f"var programs = {json.dumps(state.programs, indent=0)};\n"
             wanted[folder / f"{name}.js"] = text
-    renew(folder.rglob("*.js"), wanted)
+    write_changed_remove_rest(folder.rglob("*.js"), wanted)

@@ -19,7 +19,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from book.exports.notebook import Step, notebook
-from book.files import renew
+from book.files import write_changed_remove_rest
 from book.source.chapters import LESSON
 from book.source.model import Listing
 from book.state import Book, PageState
@@ -133,4 +133,6 @@ def write(app: Sphinx, exception: Exception | None) -> None:
             with book.blame(state.name):
                 wanted[folder / f"{name}.py"] = program
                 wanted[folder / f"{name}.ipynb"] = notebook(cells(program))
-    renew([path for end in ENDS for path in folder.rglob(f"*{end}")], wanted)
+    write_changed_remove_rest(
+        [path for end in ENDS for path in folder.rglob(f"*{end}")], wanted
+    )

@@ -17,8 +17,8 @@ from sphinx.environment import BuildEnvironment
 
 from book.exports.beside_pages import keep_only
 from book.exports.markdown_writer import MarkdownWriter
-from book.files import renew
-from book.source.chapters import plain
+from book.files import write_changed_remove_rest
+from book.source.chapters import plain_title
 from book.source.model import Page
 
 END, INDEX = ".md", "llms.txt"
@@ -61,7 +61,7 @@ def index(pages: dict[str, Page], root: str, title: str) -> str:
         inside = [one for one in page.toctree if one in pages]
         if inside and level:
             lines.extend(["", f"## {page.short or page.title}", ""])
-        lines.append(f"- [{plain(page.title)}]({name}{END})")
+        lines.append(f"- [{plain_title(page.title)}]({name}{END})")
         for one in inside:
             add(one, level + 1)
 
@@ -79,7 +79,9 @@ def write_page(
     """Write the Markdown of a page when its HTML is written."""
     if document is not None:
         path = Path(app.outdir, name + END)
-        renew([], {path: to_markdown(document, links(app.env, name))})
+        write_changed_remove_rest(
+            [], {path: to_markdown(document, links(app.env, name))}
+        )
 
 
 def write_index(app: Sphinx, exception: Exception | None) -> None:
@@ -87,7 +89,7 @@ def write_index(app: Sphinx, exception: Exception | None) -> None:
     if exception is None and app.builder.format == "html":
         pages = {page.name: page for page in app.book.pages()}
         text = index(pages, app.config.root_doc, app.config.project)
-        renew([], {Path(app.outdir, INDEX): text})
+        write_changed_remove_rest([], {Path(app.outdir, INDEX): text})
 
 
 def remove_others(app: Sphinx, exception: Exception | None) -> None:

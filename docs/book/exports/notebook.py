@@ -24,7 +24,7 @@ from sphinx.application import Sphinx
 
 from book.exports.beside_pages import keep_only
 from book.exports.markdown_writer import MarkdownWriter, Part
-from book.files import renew
+from book.files import write_changed_remove_rest
 from book.snippets import render as layout
 from book.snippets.lessons import Lessons
 from book.snippets.program import DEVICE_LINES, Whole, sets_devices
@@ -260,8 +260,10 @@ def write_page(
     jax = app.book.kernels[state.page.kernel].jax
     made = cells(state.page, state.steps, jax, parts, address)
     path = Path(app.outdir, name)
-    renew([], {path.with_name(path.name + ".ipynb"): notebook(made)})
-    renew([], {path.with_name(path.name + ".py"): script(made)})
+    write_changed_remove_rest(
+        [], {path.with_name(path.name + ".ipynb"): notebook(made)}
+    )
+    write_changed_remove_rest([], {path.with_name(path.name + ".py"): script(made)})
 
 
 def remove_others(app: Sphinx, exception: Exception | None) -> None:

@@ -1,5 +1,6 @@
-"""The build runs on the hardware it was configured for, or stops before a page.
+"""The probe: a process that asks JAX which devices there are, before any page runs.
 
+The build runs on the hardware it was configured for, or stops in a sentence.
 `-D book_target=NAME` picks a table of `docs/targets.toml`, and `NAME-8` asks for eight
 of its devices at least.  They are looked for in a process of its own, so that Sphinx
 itself never starts JAX.  Simulated devices are there whenever the same Python and JAX
@@ -16,6 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 from book.files import write_atomically
 from book.hardware.targets import (
@@ -138,7 +140,7 @@ def setup(app: Sphinx) -> dict:
     return {"version": version("sphinx"), "parallel_read_safe": True}
 
 
-def _configure(app: Sphinx, config) -> None:
+def _configure(app: Sphinx, config: Config) -> None:
     try:
         app.book_targets = load(Path(app.confdir) / "targets.toml")
         target = choose(app.book_targets, config.book_target)

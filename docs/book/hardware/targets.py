@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-MESH = 8
+MESH = 8  # devices of the mesh that most pages make
 _FIELDS: dict[str, type] = {
     "says": str,
     "platform": str,
@@ -120,16 +120,21 @@ def _fault(key: str, value: object) -> str | None:
     kind = _FIELDS[key]
     if not isinstance(value, kind) or isinstance(value, bool):
         return f"says {key} = {value!r}, not of type {kind.__name__}"
-    if kind is int and value < 1:
+    if isinstance(value, int) and value < 1:
         return f"says {key} = {value}, which is less than 1"
-    for part in [*value.values()] if kind is dict else value if kind is list else []:
+    parts: list[object] = []
+    if isinstance(value, dict):
+        parts = list(value.values())
+    elif isinstance(value, list):
+        parts = value
+    for part in parts:
         if not isinstance(part, str):
             return f"has {part!r} in {key}, which is no text; put it in quotes"
-    for pattern in value if key == "quiet" else ():
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            return f"has {pattern!r} in quiet, no regular expression: {error}"
+        if key == "quiet":
+            try:
+                re.compile(part)
+            except re.error as error:
+                return f"has {part!r} in quiet, no regular expression: {error}"
     return None
 
 

@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.search.en import SearchEnglish
 
-from book.files import renew
+from book.files import write_changed_remove_rest
 from book.source.model import Page
 
 FILE = "_static/sections.js"
@@ -38,7 +38,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     pages = {page.name: sections(page, app.env) for page in app.book.pages()}
     told = json.dumps(pages, ensure_ascii=False, separators=(",", ":"))
-    renew((), {Path(app.outdir, FILE): f"var sections = {told};\n"})
+    write_changed_remove_rest((), {Path(app.outdir, FILE): f"var sections = {told};\n"})
 
 
 def sections(page: Page, env: BuildEnvironment) -> list[list[str]]:

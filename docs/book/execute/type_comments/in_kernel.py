@@ -1,7 +1,7 @@
-"""In a page's kernel: cells are rewritten before they run, and what was wrong is told.
+"""The part in a page's kernel: cells are rewritten so that they compare types.
 
-`watch` sends the text of this module, and of `types`, and asks.  The names that a check
-defines are kept from the lessons here, too.
+`client` sends the text of this module, and of `parse`, and asks for what was `found`.
+It also keeps the names that a check defines from the lessons.
 """
 
 from __future__ import annotations
@@ -10,99 +10,137 @@ import ast
 import builtins
 import json
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from book.execute.type_comments.parse import Claim, claims, holding, statement
+from book.execute.type_comments.parse import (
+    TypeComment,
+    comparing_statement,
+    read_type_comments,
+    with_comparison,
+)
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import (
+        ExecutionInfo,
+        ExecutionResult,
+        InteractiveShell,
+    )
 
 
 class _Rewrite(ast.NodeTransformer):
-    """Puts calls of `__typed__` where a cell's claims are; lines stay as they are."""
+    """Puts calls of `__typed__` where type comments are; lines stay as they are."""
 
-    def visit(self, node: ast.AST):
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
         """Rewrite one node, and what is in it."""
         self.generic_visit(node)
-        if not isinstance(node, ast.stmt) or not _here.at:
+        if not isinstance(node, ast.stmt):
             return node
-        known = _here.at.get((node.lineno, node.col_offset), ())
-        made = [node]
-        for number, claim in known:
-            if claim.names:
-                names = [ast.Name(name, ast.Load()) for name in claim.names]
-                call = statement(number, ast.Tuple(names, ast.Load()))
+        made: list[ast.stmt] = [node]
+        place = node.lineno, node.col_offset
+        for number, comment in _state.of_this_cell.get(place, ()):
+            if comment.parameters and isinstance(
+                node, ast.FunctionDef | ast.AsyncFunctionDef
+            ):
+                values: list[ast.expr] = [
+                    ast.Name(name, ast.Load()) for name in comment.parameters
+                ]
+                call = comparing_statement(number, ast.Tuple(values, ast.Load()))
                 ast.copy_location(call, node)
-                doc = ast.get_docstring(node) is not None
-                node.body.insert(int(doc), call)
-            elif held := holding(node, ast.Constant(number)):
-                made = held
+                has_docstring = ast.get_docstring(node) is not None
+                node.body.insert(1 if has_docstring else 0, call)
+            elif rewritten := with_comparison(node, number):
+                made = rewritten
         for new in made:
             ast.fix_missing_locations(ast.copy_location(new, node))
         return made
 
 
-def _shell():
+def _shell() -> InteractiveShell:
     from IPython import get_ipython
 
     return get_ipython()
 
 
-class _Here:
-    """What this kernel knows: the cells to come, the claims, the checks' names."""
+class _State:
+    """What this kernel knows.
+
+    `cells` are those that will run: number, and whether it is a check.  `comments` are
+    the type comments of those that have, with the number of the cell; `of_this_cell`
+    those of the cell that runs, with their index, by the place of the statement.
+    `defined_by_checks` are names and values; `lessons` the names of the lessons while a
+    check runs.
+    """
 
     def __init__(self) -> None:
         self.cells: list[tuple[int, bool]] = []
-        self.claims: list[tuple[int, Claim]] = []
-        self.at: dict[tuple[int, int], list[tuple[int, Claim]]] = {}
-        self.proofs: dict[str, object] = {}
+        self.comments: list[tuple[int, TypeComment]] = []
+        self.of_this_cell: dict[tuple[int, int], list[tuple[int, TypeComment]]] = {}
+        self.defined_by_checks: dict[str, object] = {}
         self.lessons: dict[str, object] | None = None
 
-    def before(self, info) -> None:
-        """A cell is about to run."""
-        number, check = self.cells.pop(0) if self.cells else (0, False)
-        for claim in claims(info.raw_cell) if number else ():
-            self.at.setdefault(claim.at, []).append((len(self.claims), claim))
-            self.claims.append((number, claim))
-        if check:
+    def before_cell(self, info: ExecutionInfo) -> None:
+        """Note the cell's type comments; a check sees what other checks defined."""
+        if not self.cells:
+            return
+        number, is_check = self.cells.pop(0)
+        for comment in read_type_comments(info.raw_cell):
+            found = self.of_this_cell.setdefault(comment.place, [])
+            found.append((len(self.comments), comment))
+            self.comments.append((number, comment))
+        if is_check:
             names = _shell().user_ns
             self.lessons = dict(names)
-            names.update({k: v for k, v in self.proofs.items() if k not in names})
+            for name, value in self.defined_by_checks.items():
+                names.setdefault(name, value)
 
-    def after(self, _result) -> None:
-        """A cell has run; what a check has bound is for other checks only."""
-        self.at = {}
+    def after_cell(self, _result: ExecutionResult) -> None:
+        """Give the lessons their names back; what a check has bound is for checks."""
+        self.of_this_cell = {}
         if self.lessons is None:
             return
         names, lessons = _shell().user_ns, self.lessons
         self.lessons = None
+        missing = object()
         for name in {*names, *lessons}:
-            own = name.startswith("_") or name in ("In", "Out", "exit", "quit")
-            if own or names.get(name, self) is lessons.get(name, self):
+            if name.startswith("_") or name in ("In", "Out", "exit", "quit"):
+                continue  # IPython's own
+            if names.get(name, missing) is lessons.get(name, missing):
                 continue
             if name in names:
-                self.proofs[name] = names.pop(name)
+                self.defined_by_checks[name] = names.pop(name)
             if name in lessons:
                 names[name] = lessons[name]
 
 
-_here = _Here()
+_state = _State()
 
 
 def _typed(number: int, value: object, *instead: object) -> object:
-    _here.claims[number][1].hold(value)
+    """Compare `value` with the comment `number`; return it, or what is `instead`."""
+    _state.comments[number][1].compare(value)
     return instead[0] if instead else value
 
 
 def begin(cells: Iterable[tuple[int, bool]]) -> None:
     """Look at the cells that will run: the number of each, and if it is a check."""
     shell = _shell()
-    _here.cells = list(cells)
-    builtins.__typed__ = _typed
+    _state.cells = list(cells)
+    setattr(builtins, "__typed__", _typed)  # noqa: B010 - no such name for a type checker
     shell.ast_transformers.append(_Rewrite())
-    shell.events.register("pre_run_cell", _here.before)
-    shell.events.register("post_run_cell", _here.after)
+    shell.events.register("pre_run_cell", _state.before_cell)
+    shell.events.register("post_run_cell", _state.after_cell)
 
 
-def told(to_the_end: bool) -> str:
-    """As JSON: cell, line in it, what is wrong; at the end also what never ran."""
-    never = "is a type that nothing verified: the line never ran"
-    found = [(n, c.line, c.wrong or never) for n, c in _here.claims
-             if c.wrong or (to_the_end and not c.ran)]  # fmt: skip
-    return json.dumps(found)
+def found(to_the_end: bool) -> str:
+    """What is wrong, as JSON: [[cell, line in it, reason], …].
+
+    At the end of a page, a line that never ran is wrong, too.
+    """
+    wrong = []
+    for number, comment in _state.comments:
+        if comment.wrong:
+            wrong.append((number, comment.line, comment.wrong))
+        elif to_the_end and not comment.ran:
+            reason = "is a type that nothing verified: the line never ran"
+            wrong.append((number, comment.line, reason))
+    return json.dumps(wrong)

@@ -1,4 +1,4 @@
-"""Comments that are types are claims, and hold wherever their line runs.
+"""Type comments: how they are read in a cell, and how a statement is made to compare.
 
     x = jnp.ones((8, 4))    # float32[8,4]: eight rows
 
@@ -6,9 +6,6 @@ After an assignment it is the type of the target, after an expression or `return
 of the value, on a `def` line those of the parameters, or of one: `# x: float32[4]`.
 The text is compared with `str(jax.typeof(value))`, also while JAX traces; only strings
 are kept of a value.
-
-`claims` reads the comments of a cell, `holding` rewrites a statement; `inside` does so
-in the page's kernel, which gets both (they import the standard library).
 """
 
 from __future__ import annotations
@@ -20,57 +17,61 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_NUMBER = r"bool|b?float\d\w*|u?int\d+|complex\d+|key<\w+>|[fsuc]\d+|bf16|pred"
-TYPE = rf"~?(?:Ref\{{)?(?:{_NUMBER})(?:<\w+>)?\[[^\[\]]*\](?:\{{[^{{}}]*\}})*\}}?"
-_HOLDS = re.compile(rf"(?<!\w){TYPE}")
-_CLAIM = re.compile(rf"#\s*(?:(\w+):\s+)?({TYPE}(?:,\s*{TYPE})*)\s*(?::\s.*|:?)")
-_DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DTYPE = r"bool|b?float\d\w*|u?int\d+|complex\d+|key<\w+>|[fsuc]\d+|bf16|pred"
+TYPE = rf"~?(?:Ref\{{)?(?:{_DTYPE})(?:<\w+>)?\[[^\[\]]*\](?:\{{[^{{}}]*\}})*\}}?"
+_HAS_TYPE = re.compile(rf"(?<!\w){TYPE}")
+_COMMENT = re.compile(rf"#\s*(?:(\w+):\s+)?({TYPE}(?:,\s*{TYPE})*)\s*(?::\s.*|:?)")
+_NO_CODE = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 _SCALARS = (bool, int, float, complex)
 
 
 @dataclass
-class Claim:
-    """A comment that says types; `at` is the place of its statement.
+class TypeComment:
+    """A comment with types.
 
-    `names` are parameters; `wrong` says what does not hold.
+    line: where it stands, from 1.  types: as it says them.  place: line and column of
+    its statement.  parameters: those of a function it is about.  wrong: what does not
+    hold.  ran: whether its line has run.
     """
 
     line: int
     types: tuple[str, ...]
-    at: tuple[int, int] = (0, 0)
-    names: tuple[str, ...] = ()
+    place: tuple[int, int] = (0, 0)
+    parameters: tuple[str, ...] = ()
     wrong: str | None = None
     ran: bool = False
 
-    def hold(self, value: object) -> None:
-        """Compare `value`, or each of several, with what is said."""
+    def compare(self, value: object) -> None:
+        """Compare the types with those of `value`, or of what is in a tuple or list."""
         self.ran = True
-        found = [_type(one) for one in _each(value)]
+        found = [_type_of(part) for part in _flat(value)]
         if self.wrong is None and found != list(self.types):
-            self.wrong = _different(self.types, found)
+            self.wrong = _difference(self.types, found)
 
 
-def _each(value: object) -> list:
-    """The parts of tuples and lists, at any depth."""
-    several = value if isinstance(value, tuple | list) else None
-    return [value] if several is None else [x for one in several for x in _each(one)]
+def _flat(value: object) -> list[object]:
+    """What is in tuples and lists, at any depth; else `value` alone."""
+    if isinstance(value, tuple | list):
+        return [part for one in value for part in _flat(one)]
+    return [value]
 
 
-def _different(said: tuple[str, ...], found: list[str]) -> str:
-    if len(said) != len(found):
-        counts = f"{len(said)} type{'s' * (len(said) != 1)}"
-        there = f"{len(found)} value{'s' * (len(found) != 1)}"
-        what = f": {', '.join(found)}" if 0 < len(found) < 9 else ""
-        return f"says {counts}, and there {_are(found)} {there}{what}"
-    pairs = [(a, b) for a, b in zip(said, found, strict=True) if a != b]
+def _difference(types: tuple[str, ...], found: list[str]) -> str:
+    if len(types) != len(found):
+        said, there = _count(len(types), "type"), _count(len(found), "value")
+        verb = "is" if len(found) == 1 else "are"
+        listed = f": {', '.join(found)}" if 0 < len(found) < 9 else ""
+        return f"says {said}, and there {verb} {there}{listed}"
+    pairs = [(a, b) for a, b in zip(types, found, strict=True) if a != b]
     return " and ".join(f"says {a}, and it is {b}" for a, b in pairs)
 
 
-def _are(found: list[str]) -> str:
-    return "is" if len(found) == 1 else "are"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _type(value: object) -> str:
+def _type_of(value: object) -> str:
+    """The type of an array as JAX writes it, or words for something else."""
     import jax
 
     if not isinstance(value, _SCALARS) or hasattr(value, "dtype"):
@@ -81,118 +82,156 @@ def _type(value: object) -> str:
     return f"no array but {'None' if value is None else type(value).__name__}"
 
 
-def claims(source: str) -> list[Claim]:
-    """The claims of a cell, in order; one that nothing verifies is `wrong` at once."""
-    if not _HOLDS.search(source):
+# ---- comments of a cell ----------------------------------------------------------
+
+
+@dataclass
+class _Comment:
+    """A comment, the first and last line of its statement, and if it is behind code."""
+
+    line: int
+    text: str
+    first: int
+    last: int
+    behind_code: bool
+
+
+def read_type_comments(source: str) -> list[TypeComment]:
+    """The type comments of a cell, in order; one that nothing verifies is `wrong`."""
+    if not _HAS_TYPE.search(source):
         return []
-    statements = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.stmt)]
+    nodes = ast.walk(ast.parse(source))
+    statements = [node for node in nodes if isinstance(node, ast.stmt)]
     found = []
-    for line, text, first, last, trails in _comments(source):
-        if not _HOLDS.search(text):
+    for comment in _comments(source):
+        if not _HAS_TYPE.search(comment.text):
             continue
-        match = _CLAIM.fullmatch(text)
-        claim = Claim(line, tuple(re.findall(TYPE, match[2])) if match else ())
-        here = [n for n in statements if first <= n.lineno <= last]
+        match = _COMMENT.fullmatch(comment.text)
+        types = tuple(re.findall(TYPE, match[2])) if match else ()
+        made = TypeComment(comment.line, types)
         if not match:
-            claim.wrong = "has a type and words; begin with it, then comes a colon"
-        elif not trails:
-            claim.wrong = "is a type on a line of its own; write it behind the code"
+            made.wrong = "has a type and words; begin with it, then comes a colon"
+        elif not comment.behind_code:
+            made.wrong = "is a type on a line of its own; write it behind the code"
         else:
-            _place(claim, here, last, match[1])
-        found.append(claim)
+            lines = range(comment.first, comment.last + 1)
+            here = [one for one in statements if one.lineno in lines]
+            _find_statement(made, here, comment.last, match[1])
+        found.append(made)
     return found
 
 
-def _place(claim: Claim, here: list[ast.stmt], last: int, name: str | None) -> None:
-    """Find the statement of `claim`, of the parameter `name` if any, among `here`."""
-    functions = [n for n in here if isinstance(n, _DEFS)]
+def _find_statement(
+    comment: TypeComment, here: list[ast.stmt], last: int, name: str | None
+) -> None:
+    """Find the statement of `comment` among those `here`, which end on the line `last`.
+
+    `name` is that of a parameter, if the comment has one.
+    """
+    defs = [n for n in here if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     statement = max(here, key=lambda n: (n.lineno, n.col_offset))
-    claim.at = statement.lineno, statement.col_offset
-    if functions and statement is not functions[-1]:
-        claim.wrong = "is a type behind a `def` of one line; give its body a line"
-    elif functions:
-        claim.names = _parameters(statement.args, claim, last, name)
-        if not claim.names:
+    comment.place = statement.lineno, statement.col_offset
+    if defs and statement is not defs[-1]:
+        comment.wrong = "is a type behind a `def` of one line; give its body a line"
+    elif defs:
+        comment.parameters = _parameters(defs[-1].args, comment, last, name)
+        if not comment.parameters:
             what = f"a parameter `{name}`" if name else "parameters"
-            claim.wrong = f"is a type behind a function without {what}"
+            comment.wrong = f"is a type behind a function without {what}"
     elif name:
-        claim.wrong = f"names `{name}` before a type, as only a `def` line may"
-    elif claim.line != last:
-        claim.wrong = "is a type inside a statement; write it behind its last line"
-    elif not holding(statement, ast.Constant(0)):
-        claim.wrong = "is a type where no value is: write it behind an assignment, an "
-        claim.wrong += "expression, `return` or `def`"
+        comment.wrong = f"names `{name}` before a type, as only a `def` line may"
+    elif comment.line != last:
+        comment.wrong = "is a type inside a statement; write it behind its last line"
+    elif not with_comparison(statement, 0):
+        comment.wrong = (
+            "is a type where no value is: write it behind an assignment, an "
+            "expression, `return` or `def`"
+        )
 
 
 def _parameters(
-    arguments: ast.arguments, claim: Claim, last: int, name: str | None
+    arguments: ast.arguments, comment: TypeComment, last: int, name: str | None
 ) -> tuple[str, ...]:
-    """The parameters of a function, whose header ends at `last`, that a claim is of."""
+    """The parameters `comment` is about, of a function whose header ends at `last`."""
     every = [*arguments.posonlyargs, *arguments.args]
-    every += [a for a in (arguments.vararg, *arguments.kwonlyargs) if a]
+    if arguments.vararg:
+        every.append(arguments.vararg)
+    every += arguments.kwonlyargs
     if name:
-        return tuple(a.arg for a in every if a.arg == name)
-    mine = [a for a in every if a.end_lineno == claim.line]
-    every = [a for a in every if a.arg not in ("self", "cls")]
-    whole = claim.line == last and len(claim.types) == len(every)
-    return tuple(a.arg for a in (every if whole or not mine else mine))
+        return tuple(one.arg for one in every if one.arg == name)
+    of_this_line = [one for one in every if one.end_lineno == comment.line]
+    every = [one for one in every if one.arg not in ("self", "cls")]
+    about_all = comment.line == last and len(comment.types) == len(every)
+    chosen = every if about_all or not of_this_line else of_this_line
+    return tuple(one.arg for one in chosen)
 
 
-def _comments(source: str) -> Iterator[tuple[int, str, int, int, bool]]:
-    """Line and text of each comment, its statement's lines, and if it stands behind."""
-    waiting, first, code = [], None, 0
+def _comments(source: str) -> Iterator[_Comment]:
+    """The comments of a cell, in order."""
+    waiting: list[tuple[int, str, bool]] = []  # inside a statement that has not ended
+    first, last_code = 0, 0  # lines; 0 where no statement has begun
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         row = token.start[0]
-        if token.type == tokenize.COMMENT:
-            waiting.append((row, token.string, row == code))
-            if first is None:
-                yield row, token.string, row, row, False
-                waiting.clear()
+        if token.type == tokenize.COMMENT and not first:
+            yield _Comment(row, token.string, row, row, behind_code=False)
+        elif token.type == tokenize.COMMENT:
+            waiting.append((row, token.string, row == last_code))
         elif token.type == tokenize.NEWLINE:
-            yield from ((n, text, first, row, behind) for n, text, behind in waiting)
-            waiting, first = [], None
+            for line, text, behind_code in waiting:
+                yield _Comment(line, text, first, row, behind_code)
+            waiting, first = [], 0
         elif token.type not in _NO_CODE:
-            first, code = first or row, token.end[0]
+            first = first or row
+            last_code = token.end[0]
 
 
-_NO_CODE = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+# ---- statements that compare -----------------------------------------------------
 
 
-# ---- statements that are compared ------------------------------------------------
-
-
-def compared(number: int, value: ast.expr) -> ast.Call:
-    """Compare `value` with the claim `number`; it is the value of the call, too."""
+def _comparing_call(number: int, value: ast.expr) -> ast.Call:
+    """A call that compares `value` with the comment `number`, and returns it."""
     name = ast.Name("__typed__", ast.Load())
     return ast.Call(name, [ast.Constant(number), value], [])
 
 
-def statement(number: int, value: ast.expr) -> ast.Expr:
-    """A statement of its own, of which nothing is displayed."""
-    call = compared(number, value)
+def comparing_statement(number: int, value: ast.expr) -> ast.Expr:
+    """A statement that does the same, and of which nothing is displayed."""
+    call = _comparing_call(number, value)
     call.args.append(ast.Constant(None))
     return ast.Expr(call)
 
 
-def holding(node: ast.stmt, number: ast.Constant) -> list[ast.stmt] | None:
-    """The statement `node`, held to the claim `number`; None where nothing can be."""
-    target = node.targets[0] if isinstance(node, ast.Assign) else None
-    if isinstance(node, ast.AnnAssign | ast.AugAssign):
+def with_comparison(node: ast.stmt, number: int) -> list[ast.stmt] | None:
+    """Statements that do what `node` does, and compare its value with a comment.
+
+    `number` is that of the comment.  None where there is no value.
+    """
+    target: ast.expr | None = None
+    if isinstance(node, ast.Assign):
+        target = node.targets[0]
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
         target = node.target
-    named = isinstance(target, ast.Name | ast.Tuple | ast.List)
-    if named and getattr(node, "value", None):
-        again = _load(target)
-        return again and [node, statement(number.value, again)]
+    value = getattr(node, "value", None)
+    if isinstance(target, ast.Name | ast.Tuple | ast.List) and value:
+        read = _reading(target)
+        return [node, comparing_statement(number, read)] if read else None
     wraps = isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return)
-    if not wraps or node.value is None:
-        return None
-    node.value = compared(number.value, node.value)
-    return [node]
+    if wraps and value:
+        node.value = _comparing_call(number, value)  # type: ignore[attr-defined]
+        return [node]
+    return None
 
 
-def _load(target: ast.expr) -> ast.expr | None:
+def _reading(target: ast.expr) -> ast.expr | None:
     """The value of an assignment's target; None where reading it could do more."""
     if isinstance(target, ast.Name):
         return ast.Name(target.id, ast.Load())
-    parts = [_load(one) for one in getattr(target, "elts", ())]
-    return ast.Tuple(parts, ast.Load()) if parts and all(parts) else None
+    if not isinstance(target, ast.Tuple | ast.List) or not target.elts:
+        return None
+    parts = []
+    for one in target.elts:
+        part = _reading(one)
+        if part is None:
+            return None
+        parts.append(part)
+    return ast.Tuple(parts, ast.Load())
