@@ -1,14 +1,14 @@
-"""What Sphinx calls: the book's settings, its directives, and its steps in their order.
+"""What Sphinx calls: the book's settings, directives, nodes and handlers of events.
 
-Steps of one event run in the order of this file.  The package `book` itself imports
+The package `book` itself imports
 nothing, so what pages take from `book.draw` does not depend on the rest of the engine:
 a change there runs no page again.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.metadata import version
-from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,124 +16,127 @@ if TYPE_CHECKING:
 
 
 def setup(app: Sphinx) -> dict[str, object]:
-    """Ask for the hardware, and tell Sphinx what there is to call."""
+    """Ask for the hardware, and tell Sphinx what there is to call.
+
+    This extension is loaded first, so its handlers have a priority behind those of
+    Sphinx, MyST-NB and the theme; of one event they run in the order in which they
+    stand here.
+    """
     from book.hardware import probe
 
-    probe.setup(app)  # the answer comes while the rest loads
+    # The hardware is looked for while the rest loads.
+    probe.setup(app)
 
     from book.build import lifecycle, pipeline, stale_files
     from book.compilers import this_machine
     from book.directives import (
+        base,
+        build_record,
         build_table,
         chapter,
         compiled,
         error_index,
         questions,
+        shown,
     )
     from book.exports import downloads, lesson_files, markdown, runnable_programs
     from book.html import (
-        build_record,
-        error_links,
-        exercise_mistakes,
+        annotations,
         folding,
         jax_links,
-        last_line,
         metadata,
         page_context,
         release_diff,
-        type_legend,
     )
     from book.publish import privacy_check, prune_assets, search_index
 
+    behind_others = partial(app.connect, priority=800)
+    before_collectors = partial(app.connect, priority=400)
+
+    # How many pages run at a time; 0 leaves it to the target.
     app.add_config_value("book_jobs", 0, "", types=(int,))
+    # Whether what this release of JAX raises is kept, for `nox -s outputs`.
+    app.add_config_value("book_keep_outputs", False, "", types=(bool,))
 
-    build_table.Recorded.app = app
-    chapter.Chapter.app = app
-    questions.Questions.app = app
-    error_index.Messages.app = app
-    app.add_directive("compiled", compiled.Compiled)
-    app.add_directive("record", build_table.Recorded)
+    # What pages can ask for in the book's own words.
     app.add_directive("chapter", chapter.Chapter)
+    app.add_directive("compiled", compiled.Compiled)
+    app.add_directive("messages", error_index.ErrorIndex)
     app.add_directive("questions", questions.Questions)
-    app.add_directive("messages", error_index.Messages)
+    app.add_directive("record", build_table.BuildTable)
+    app.connect("source-read", base.lend_book)
 
-    order = count(800)
+    # A page is read again when what it shows of others has changed.
+    app.add_env_collector(shown.ShownCollector)
 
-    def connect(event: str, step: object) -> None:
-        app.connect(event, step, priority=next(order))
+    # Folded parts of a page, our own and those of MyST-NB.
+    app.add_node(folding.folded, html=(folding.visit_folded, folding.depart_folded))
+    app.add_post_transform(folding.FoldHiddenCells)
 
     # One build at a time in a folder; what fails on a page fails that page alone.
-    connect("config-inited", lifecycle.begin)
-    connect("builder-inited", lifecycle.guard)
+    behind_others("config-inited", lifecycle.begin)
+    behind_others("builder-inited", lifecycle.guard)
     # Styles and the index of the search are as MyST-NB and Sphinx know them.
-    connect("builder-inited", prune_assets.renew)
-    connect("builder-inited", search_index.restore)
-    # Say in HTML what is folded.
-    connect("builder-inited", folding.replace)
+    behind_others("builder-inited", prune_assets.renew)
+    behind_others("builder-inited", search_index.restore)
+
     # Read all pages, and run those whose outputs are not in the cache.
-    connect("env-get-outdated", pipeline.run)
+    before_collectors("env-get-outdated", pipeline.run)
     # A lesson needs those above it only.
-    connect("env-get-outdated", page_context.check)
+    before_collectors("env-get-outdated", page_context.check_lessons)
+    # What is raised is what was kept of this release of JAX.
+    before_collectors("env-get-outdated", release_diff.check_own_release)
     # The program of every lesson and listing.
-    connect("env-get-outdated", pipeline.cut)
+    before_collectors("env-get-outdated", pipeline.cut)
     # What pages show of this machine's compiler.
-    connect("env-get-outdated", this_machine.compile_here)
-    # Sphinx reads again what shows another thing than last time.
-    connect("env-get-outdated", pipeline.outdated)
-    connect("env-get-outdated", build_table.again)
-    connect("env-get-outdated", questions.again)
-    connect("env-get-outdated", chapter.again)
-    connect("env-get-outdated", error_index.again)
-    connect("env-get-outdated", release_diff.again)
+    before_collectors("env-get-outdated", this_machine.compile_here)
+    # A page that another text, output or program stands on is read again.
+    behind_others("env-get-outdated", pipeline.outdated)
+
     # Code gets the name of its program.
-    connect("doctree-read", runnable_programs.name)
+    behind_others("doctree-read", runnable_programs.name)
     # Below a lesson's program, its files.
-    connect("doctree-read", lesson_files.offer)
-    # Below an error, the page about it.
-    connect("doctree-read", error_links.refer)
-    # Below a lesson, how to read its types.
-    connect("doctree-read", type_legend.show)
-    # Below a cell, what another JAX says.
-    connect("doctree-read", release_diff.show)
-    # Below an exercise, what its check recognizes.
-    connect("doctree-read", exercise_mistakes.show)
+    behind_others("doctree-read", lesson_files.offer)
+    # Below a cell, what there is to say of its error, types or exercise.
+    behind_others("doctree-read", annotations.annotate)
     # To JAX's own reference.
-    connect("doctree-read", jax_links.lead)
+    behind_others("doctree-read", jax_links.link_names)
     # Checks that follow each other become one line.
-    connect("doctree-read", folding.fold_checks)
-    # With -j: from a process that read pages, or could not.
-    connect("env-merge-info", build_table.merge)
-    connect("env-merge-info", lifecycle.merge)
-    # What Sphinx has read; short titles; pages with another last line.
-    connect("env-updated", pipeline.stamp)
-    connect("env-updated", page_context.shorten)
-    connect("env-updated", last_line.changed)
+    behind_others("doctree-read", folding.fold_checks)
+
+    # With -j: from a process that could not read a page.
+    behind_others("env-merge-info", lifecycle.merge)
+    # What Sphinx has read.
+    behind_others("env-updated", pipeline.stamp)
+    # What templates are told, and the pages that are written again for it.
+    behind_others("env-updated", page_context.update)
+
     # The search leaves figures out.
-    connect("doctree-resolved", prune_assets.unread)
+    behind_others("doctree-resolved", prune_assets.unread)
     # What a template knows of its page.
-    connect("html-page-context", stale_files.note)
-    connect("html-page-context", metadata.context)
-    connect("html-page-context", page_context.context)
-    connect("html-page-context", prune_assets.search)
-    connect("html-page-context", downloads.buttons)
-    connect("html-page-context", last_line.last_line)
-    connect("html-collect-pages", metadata.not_found)
+    behind_others("html-page-context", stale_files.note)
+    behind_others("html-page-context", metadata.context)
+    behind_others("html-page-context", page_context.context)
+    behind_others("html-page-context", prune_assets.search)
+    behind_others("html-page-context", downloads.buttons)
+    behind_others("html-collect-pages", metadata.not_found)
+
     # Pages that another process could not write.
-    connect("build-finished", lifecycle.miss)
+    behind_others("build-finished", lifecycle.miss)
     # What readers take along.
-    connect("build-finished", runnable_programs.write)
-    connect("build-finished", downloads.write)
-    connect("build-finished", lesson_files.write)
-    connect("build-finished", markdown.write)
-    # record.json, and which outputs have other words than those kept.
-    connect("build-finished", build_record.write)
-    connect("build-finished", release_diff.tell)
+    behind_others("build-finished", runnable_programs.write)
+    behind_others("build-finished", downloads.write)
+    behind_others("build-finished", lesson_files.write)
+    behind_others("build-finished", markdown.write)
+    # What this build verified, and what it raises.
+    behind_others("build-finished", build_record.write)
+    behind_others("build-finished", release_diff.keep)
     # The site's files, as they are published.
-    connect("build-finished", search_index.write)
-    connect("build-finished", prune_assets.slim)
+    behind_others("build-finished", search_index.write)
+    behind_others("build-finished", prune_assets.slim)
     # Nothing stays of pages that are gone, nor of this machine.
-    connect("build-finished", stale_files.sweep)
-    connect("build-finished", privacy_check.check)
+    behind_others("build-finished", stale_files.sweep)
+    behind_others("build-finished", privacy_check.check)
     # Say how it went.
-    connect("build-finished", lifecycle.end)
+    behind_others("build-finished", lifecycle.end)
     return {"version": version("sphinx"), "parallel_read_safe": True}

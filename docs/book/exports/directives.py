@@ -9,6 +9,7 @@ import posixpath
 import re
 
 from book.directives import build_table, chapter, error_index, questions
+from book.directives.shown import CannotShow
 from book.exports.prose import Says
 from book.source.page import Page
 from book.state import Book
@@ -22,20 +23,28 @@ def by(book: Book, root: str, page: Page) -> Says:
 
     It says nothing of others.  `root` is the book's first page.
     """
-    pages, inside = book.pages(), page.toctree
-    known = {one.name: one for one in pages}
+    known = {one.name: one for one in book.pages()}
+
+    def record(book: Book, what: str) -> str:
+        if what == build_table.SUMMARY:
+            return build_table.summary(book)
+        return build_table.tables(book, root)[0]
 
     def says(name: str, argument: str, body: list[str]) -> str:
-        make = {
-            "questions": lambda: questions.text_of(pages, argument),
-            "messages": lambda: error_index.text_of(pages, argument),
-            "chapter": lambda: chapter.text_of(pages, [*filter(None, body)] or inside),
-            "record": lambda: build_table.text_of(book, root, argument),
-        }.get(name)
         try:
-            return linked(make(), page, known) if make else ""
-        except (LookupError, build_table.NoRecord):
+            if name == "chapter":
+                made = chapter.markdown(book, page.name, *filter(None, body))
+            elif make := {
+                "questions": questions.markdown,
+                "messages": error_index.markdown,
+                "record": record,
+            }.get(name):
+                made = make(book, argument)
+            else:
+                return ""
+        except (LookupError, CannotShow):
             return ""  # the page itself failed, and says why
+        return linked(made, page, known)
 
     return says
 

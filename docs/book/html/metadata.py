@@ -1,4 +1,4 @@
-"""What a page says of itself where nobody has opened it: in results, in a shared link.
+"""The `<meta>` tags of a page: what results of searches and shared links say of it.
 
 The description is the lead, in whole sentences.  The canonical address, and a card with
 the page's title and figure, need to know where the book is published: `html_baseurl`.
@@ -9,6 +9,7 @@ the page's title and figure, need to know where the book is published: `html_bas
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from docutils import nodes
@@ -21,7 +22,13 @@ _VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')  # docutils'; the layout 
 _END = re.compile(r"(?<=[.?!:]) (?=\W?[A-Z\d])|(?<=:)$")
 
 
-def context(app: Sphinx, name, template, context, doctree) -> None:
+def context(
+    app: Sphinx,
+    name: str,
+    template: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
     """Hand the template what the page says of itself."""
     context["metatags"] = _VIEWPORT.sub("", context.get("metatags", ""))
     if name == "search":
@@ -59,5 +66,9 @@ def not_found(app: Sphinx) -> list[tuple[str, dict, str]]:
     elsewhere: `<base>` says where they begin, as soon as `html_baseurl` is known.
     """
     path = urlsplit(app.config.html_baseurl or "").path
-    said = {"title": "Page not found", "description": "There is no page here: search."}
-    return [("404", said | {"base": path}, "404.html")]
+    found = {
+        "title": "Page not found",
+        "description": "There is no page here: search.",
+        "base": path,
+    }
+    return [("404", found, "404.html")]
