@@ -142,7 +142,7 @@ def speed(session: nox.Session) -> None:
 
 @nox.session
 def outputs(session: nox.Session) -> None:
-    """What the installed JAX raises is kept: builds on others show where words differ."""
+    """What the installed JAX raises is kept: others show it where words differ."""
     install(session, "docs")
     keep = ("-D", "book_keep_outputs=1")
     session.run(*BUILD, str(HTML), "-b", "html", *keep, *session.posargs)
