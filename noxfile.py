@@ -155,6 +155,21 @@ def rounding(session: nox.Session) -> None:
 
 
 @nox.session
+def small(session: nox.Session) -> None:
+    """A chapter builds, and programs run, on one device and on four: -- [CHAPTER]."""
+    install(session, "test")
+    [chapter] = session.posargs or ["start"]
+    alone = ("-D", f"root_doc={chapter}/index", "-D", f"include_patterns={chapter}/*")
+    # What it links to is left out, and is no concern here.
+    alone += ("-D", "suppress_warnings=mystnb.nbcell,toc,ref,myst")
+    for target in ("cpu-1", "cpu-4"):
+        made = f"docs/_build/small/{target}"
+        session.run(*BUILD, f"{made}/html", *alone, "-D", f"book_target={target}")
+        programs = ("examples", "tests/test_exercises.py", "--target", target)
+        session.run(*PYTEST, *programs)
+
+
+@nox.session
 def browser(session: nox.Session) -> None:
     """The built site in a real Chromium: copying, searching, axe, print, phone."""
     install(session, "browser")
