@@ -51,11 +51,9 @@ def row_address(name: str) -> str:
 
 def page_of_records(pages: list[Page]) -> str | None:
     """The first page that has the tables; None where none has."""
-    for page in pages:
-        for fence in page.fences:
-            if fence.name == "record" and fence.argument != SUMMARY:
-                return page.name
-    return None
+    fences = [(page.name, fence) for page in pages for fence in page.fences]
+    shown = (n for n, f in fences if f.name == "record" and f.argument != SUMMARY)
+    return next(shown, None)
 
 
 def summary(book: Book) -> str:
@@ -109,7 +107,12 @@ def _other_machines(book: Book) -> str:
     for path in sorted((book.docs / "evidence" / "records").glob("*.json")):
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
-            lines.append(f"- {_machine(record, path.stem)} {_days_and_devices(record)}")
+            pages = record["pages"].values()
+            days = sorted(page["ran"][:10] for page in pages)
+            kinds = sorted(Counter(page["devices"] for page in pages).items())
+            devices = ", ".join(f"{count} on {kind} devices" for kind, count in kinds)
+            ran = f"They ran from {days[0]} to {days[-1]}: {devices}."
+            lines.append(f"- {_machine(record, path.stem)} {ran}")
         except (ValueError, LookupError, TypeError, AttributeError):
             raise CannotShow(f"records/{path.name} is no record") from None
     return "\n".join(lines)
@@ -131,15 +134,6 @@ def _machine(record: Record, title: str) -> str:
 def _total(record: Record, count: str) -> str:
     """What the pages of a record add up to."""
     return f"{sum(page[count] for page in record['pages'].values()):,.0f}"
-
-
-def _days_and_devices(record: Record) -> str:
-    """When the pages of another machine's record ran, and how many on which devices."""
-    pages = record["pages"].values()
-    days = sorted({page["ran"][:10] for page in pages})
-    counts = sorted(Counter(page["devices"] for page in pages).items())
-    devices = ", ".join(f"{count} on {kind} devices" for kind, count in counts)
-    return f"They ran from {days[0]} to {days[-1]}: {devices}."
 
 
 def _when_and_where(page: Record) -> dict[str, str]:
