@@ -20,8 +20,8 @@ LINE = [("rows", 8)]
 GRID = [("batch", 2), ("model", 4)]
 
 
-def cut(values, axes, *spec):
-    """Return `values` on a mesh of `axes`, cut by `spec`."""
+def sharded(values, axes, *spec):
+    """Return `values` on a mesh of `axes`, sharded by `spec`."""
     return jax.device_put(values, NamedSharding(mesh_of(*axes), P(*spec)))
 
 

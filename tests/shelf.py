@@ -60,11 +60,6 @@ def spoken(page: Page) -> list[tuple[str, list[str]]]:
     return [(kind, words(said)) for kind, _, said in parts if kind.isidentifier()]
 
 
-def title(page: Page) -> str:
-    """Return the title of a page."""
-    return next((h.text for h in page.headings if h.level == 1), "")
-
-
 def lists(page: Page) -> set[str]:
     """Return the orders in which a page lists the messages."""
     return {fence.argument for fence in page.fences if fence.name == "messages"}
@@ -80,7 +75,7 @@ def it_is_about_a_message(page: Page) -> list[str]:
 def the_title_has_the_words(page: Page) -> list[str]:
     """Half of the words of a message are in the title, or it quotes three in a row."""
     messages = spoken(page)
-    named, quoted = set(words(title(page))), re.findall(r'"([^"]+)"', title(page))
+    named, quoted = set(words(page.title)), re.findall(r'"([^"]+)"', page.title)
     quotes = [set(words(one)) for one in quoted if len(words(one)) >= _ROW]
     lacking = []
     for kind, said in messages:

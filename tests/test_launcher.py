@@ -14,13 +14,6 @@ OWN = "import os; os.environ['HERE'] = '1'\n"
 COUNT = "import jax\nprint(jax.device_count('cpu'))"
 
 
-@pytest.fixture(scope="module")
-def launcher(pytestconfig):
-    """One launcher for all tests here."""
-    with Launcher(pytestconfig.target) as kept:
-        yield kept
-
-
 @pytest.fixture(params=["", OWN], ids=["forked", "own interpreter"])
 def run(launcher, request):
     """Run a program in a process of either kind."""

@@ -14,13 +14,13 @@ from book.draw.arrays import shards, strip, svg
 from tests.pictures import (
     GRID,
     LINE,
-    cut,
     eight,
     elements,
     labels,
     numbers,
     parse,
     place,
+    sharded,
 )
 
 ALT = "Eight devices, each with its part."
@@ -44,7 +44,7 @@ CUTS += [(GRID, ("model",)), (GRID, (None, "batch")), (GRID, (("batch", "model")
 
 @pytest.mark.parametrize(("axes", "spec"), CUTS)
 def test_each_frame_shows_the_numbers_its_device_holds(axes, spec):
-    x = cut(ROWS - 16, axes, *spec)
+    x = sharded(ROWS - 16, axes, *spec)
     held = {shard.device: shard.data for shard in x.addressable_shards}
     for device, frame in zip(x.sharding.mesh.devices.flat, devices(x), strict=True):
         assert numbers(frame) == np.asarray(held[device]).ravel().tolist()
@@ -52,21 +52,21 @@ def test_each_frame_shows_the_numbers_its_device_holds(axes, spec):
 
 @pytest.mark.parametrize(("axes", "spec"), CUTS)
 def test_same_colour_and_letter_exactly_where_the_data_is_the_same(axes, spec):
-    frames = devices(cut(ROWS, axes, *spec))
+    frames = devices(sharded(ROWS, axes, *spec))
     for one in frames:
         for other in frames:
             assert (hue(one) == hue(other)) == (numbers(one) == numbers(other))
 
 
 def test_the_piece_lies_where_its_data_lies_in_the_whole():
-    for k, frame in enumerate(devices(cut(ROWS, LINE, "rows"))):
+    for k, frame in enumerate(devices(sharded(ROWS, LINE, "rows"))):
         (piece,), (whole,) = elements(frame, "piece"), elements(frame, "whole")
         row = (float(piece.get("y")) - float(whole.get("y"))) / 16
         assert (row, piece.get("width")) == (k, whole.get("width"))
 
 
 def test_a_mesh_of_two_axes_stands_as_a_grid():
-    frames = devices(cut(ROWS, GRID, "batch", "model"))
+    frames = devices(sharded(ROWS, GRID, "batch", "model"))
     assert labels(frames[6]) == ["batch 1", "model 2"]
     across, down = ([place(frame)[k] for frame in frames] for k in (0, 1))
     assert across[:4] == across[4:] == sorted(set(across))
@@ -75,12 +75,12 @@ def test_a_mesh_of_two_axes_stands_as_a_grid():
 
 
 def test_a_mesh_of_one_axis_wraps_where_a_phone_ends():
-    frames = devices(cut(ROWS, LINE, "rows"))
+    frames = devices(sharded(ROWS, LINE, "rows"))
     assert [labels(frame) for frame in frames] == [[f"rows {k}"] for k in range(8)]
     assert [place(frame)[1] for frame in frames].count(0.0) == 4
-    vector = devices(cut(np.arange(8.0), LINE, "rows"))
+    vector = devices(sharded(np.arange(8.0), LINE, "rows"))
     assert {place(frame)[1] for frame in vector} == {0.0}
-    assert shards(cut(ROWS, LINE, "rows"), ALT).width <= figures.WIDTH
+    assert shards(sharded(ROWS, LINE, "rows"), ALT).width <= figures.WIDTH
 
 
 def test_an_array_without_a_mesh_is_one_frame():
@@ -95,7 +95,7 @@ def test_the_unnamed_axis_of_pmap_is_called_device():
 
 
 def test_large_arrays_are_blocks_with_the_shape_of_the_piece():
-    frames = devices(cut(np.zeros((16, 64)), LINE, None, "rows"))
+    frames = devices(sharded(np.zeros((16, 64)), LINE, None, "rows"))
     assert not any(numbers(frame) for frame in frames)
     assert [hue(frame)[1] for frame in frames[:2]] == ["A (16, 8)", "B (16, 8)"]
 
@@ -112,7 +112,7 @@ def test_more_pieces_than_hues_still_have_a_letter_each():
 
 
 def test_the_alternative_text_is_there_and_escaped():
-    x = cut(ROWS, LINE, "rows")
+    x = sharded(ROWS, LINE, "rows")
     svg = parse(shards(x, "Rows < 8 & more.")._repr_html_())
     title = svg.find("title")
     assert title.text == "Rows < 8 & more."
@@ -139,25 +139,25 @@ def test_what_cannot_be_painted_says_so():
 
 
 def test_the_same_array_paints_the_same_bytes():
-    one, other = (shards(cut(ROWS, LINE, "rows"), ALT) for _ in range(2))
+    one, other = (shards(sharded(ROWS, LINE, "rows"), ALT) for _ in range(2))
     assert one._repr_html_() == other._repr_html_()
-    assert one._repr_html_() != shards(cut(ROWS, LINE, None), ALT)._repr_html_()
+    assert one._repr_html_() != shards(sharded(ROWS, LINE, None), ALT)._repr_html_()
 
 
 def test_no_device_no_host_and_no_address_is_named():
-    text = svg(cut(ROWS, LINE, "rows"), ALT)
+    text = svg(sharded(ROWS, LINE, "rows"), ALT)
     assert not re.search(r"(?i)cpu|0x[0-9a-f]|/home|localhost", text)
     assert re.findall(r"https?://[^\"]+", text) == ["http://www.w3.org/2000/svg"]
 
 
 def test_fills_and_lines_follow_the_page():
-    (frame, *_) = devices(cut(ROWS, LINE, "rows"))
+    (frame, *_) = devices(sharded(ROWS, LINE, "rows"))
     assert hue(frame)[0] == f"var(--hue-1, {figures.HUES[0]})"
     assert {e.get("stroke") for e in frame.iter("rect")} == {"currentColor"}
 
 
 def test_a_file_stands_alone_in_light_and_dark():
-    text = svg(cut(ROWS, LINE, "rows"), ALT, title="x")
+    text = svg(sharded(ROWS, LINE, "rows"), ALT, title="x")
     (_, root), *_ = ElementTree.iterparse(io.StringIO(text), events=["start"])
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert "prefers-color-scheme:dark" in text
@@ -166,7 +166,7 @@ def test_a_file_stands_alone_in_light_and_dark():
 
 
 def test_a_strip_stacks_its_panels():
-    x = cut(ROWS, LINE, "rows")
+    x = sharded(ROWS, LINE, "rows")
     svg = parse(strip([("before", x), ("after", -x)], ALT)._repr_html_())
     first, second = elements(svg, "panel")
     assert [numbers(f) for f in elements(first, "device")] == ROWS.tolist()
@@ -177,7 +177,7 @@ def test_a_strip_stacks_its_panels():
 
 
 def test_a_computed_array_of_a_strip_has_no_hue_and_no_letter():
-    x = cut(ROWS, LINE, "rows")
+    x = sharded(ROWS, LINE, "rows")
     svg = parse(
         strip([("x", x), ("x + 1", x + 1)], ALT, computed="x + 1")._repr_html_()
     )
@@ -187,7 +187,7 @@ def test_a_computed_array_of_a_strip_has_no_hue_and_no_letter():
     assert {e.get("fill") for f in second for e in elements(f, "value")} == {None}
     assert not [e for frame in second for e in elements(frame, "letter")]
     assert [numbers(f) for f in second] == [[n + 1 for n in numbers(f)] for f in first]
-    large = cut(np.ones((64, 64)), LINE, "rows")
+    large = sharded(np.ones((64, 64)), LINE, "rows")
     svg = parse(strip([("x", large)], ALT, computed=["x"])._repr_html_())
     assert {e.text for e in elements(svg, "letter")} == {"(8, 64)"}
     with pytest.raises(ValueError, match=r"computed has \['y'\]"):
@@ -211,7 +211,10 @@ def test_the_heading_of_a_narrow_panel_is_seen_whole():
 
 
 def test_the_panels_of_a_strip_have_one_scale():
-    wide, tall = cut(np.ones((8, 16)), LINE, None, "rows"), cut(np.ones((16, 4)), LINE)
+    wide, tall = (
+        sharded(np.ones((8, 16)), LINE, None, "rows"),
+        sharded(np.ones((16, 4)), LINE),
+    )
     svg = parse(strip([("a", wide), ("b", tall)], ALT)._repr_html_())
     first, second = elements(svg, "panel")
     assert not numbers(svg)  # b alone is small enough for values

@@ -12,7 +12,7 @@ from jax import P, lax
 from book.draw import messages
 from book.draw.svg import WIDTH, fill
 from tests.devices import eight
-from tests.pictures import LINE, cut, elements, labels, numbers, parse, place
+from tests.pictures import LINE, elements, labels, numbers, parse, place, sharded
 
 ALT = "Eight devices; each sends its number to the next."
 ONE = np.arange(1.0, 9)
@@ -22,7 +22,7 @@ EVERYONE = [(a, b) for a in range(8) for b in range(8) if a != b]
 
 def line(*values):
     """Return an array with a number, or a row of numbers, on each of eight devices."""
-    return cut(np.array(values, float), LINE, "rows")
+    return sharded(np.array(values, float), LINE, "rows")
 
 
 def rows(figure):
@@ -110,7 +110,7 @@ def test_an_arrow_leads_from_its_sender_to_its_receiver():
 
 def test_all_is_an_arrow_from_every_device_to_every_other():
     x = line(*ONE)
-    y = cut(np.tile(ONE, 8), LINE, "rows")
+    y = sharded(np.tile(ONE, 8), LINE, "rows")
     _, row = rows(messages([("x", x), ("gathered", y, "all")], ALT))
     assert sends(row) == EVERYONE
     assert hues(row) == [[(n, fill(k)) for k, n in enumerate(ONE)]] * 8
@@ -240,7 +240,7 @@ def test_equal_numbers_of_two_devices_have_their_own_hues_until_they_meet():
     first, row = rows(messages([("x", x), ("y", y, RING)], ALT))
     assert [hues(first)[k] for k in (0, 4)] == [[(5, fill(0))], [(5, fill(4))]]
     assert [hues(row)[k] for k in (1, 5)] == [[(5, fill(0))], [(5, fill(4))]]
-    gathered = cut(np.tile(np.array(x), 8), LINE, "rows")
+    gathered = sharded(np.tile(np.array(x), 8), LINE, "rows")
     with pytest.raises(ValueError, match=r"5 on rows 0 in 'y'.*rows 0 and rows 4"):
         messages([("x", x), ("y", gathered, "all")], ALT)
     assert messages([("x", x), ("y", gathered, "all")], ALT, computed=["y"])
@@ -248,8 +248,8 @@ def test_equal_numbers_of_two_devices_have_their_own_hues_until_they_meet():
 
 def test_replicas_of_a_piece_have_the_hue_of_the_first():
     grid = [("batch", 2), ("model", 4)]
-    x = cut(np.array([1.0, 2]), grid, "batch")
-    y = cut(np.array([1.0, 2, 1, 2]), grid, None)
+    x = sharded(np.array([1.0, 2]), grid, "batch")
+    y = sharded(np.array([1.0, 2, 1, 2]), grid, None)
     pairs = [(a, (a + 4) % 8) for a in range(8)]
     first, row = rows(messages([("x", x), ("y", y, pairs)], ALT))
     assert hues(first) == [[(1, fill(0))]] * 4 + [[(2, fill(4))]] * 4
@@ -257,7 +257,7 @@ def test_replicas_of_a_piece_have_the_hue_of_the_first():
 
 
 def test_a_mesh_of_two_axes_is_a_line_of_devices_with_two_labels():
-    x = cut(ONE.reshape(2, 4), [("batch", 2), ("model", 4)], "batch", "model")
+    x = sharded(ONE.reshape(2, 4), [("batch", 2), ("model", 4)], "batch", "model")
     first, row = rows(messages([("x", x), ("y", x, [(1, 6)])], ALT))
     frames = elements(first, "device")
     assert labels(frames[6]) == ["batch 1", "model 2"]
@@ -271,9 +271,9 @@ def test_blocks_lie_where_they_have_room_and_stand_elsewhere():
         rects = elements(first, "device")[0].findall(".//g/rect")
         return tuple(len({rect.get(k) for rect in rects}) for k in ("x", "y"))
 
-    assert block(cut(np.arange(16.0) % 8, LINE, "rows")) == (2, 1)
-    assert block(cut(np.arange(32.0), LINE, "rows")) == (1, 4)
-    assert block(cut(np.arange(32.0).reshape(16, 2), LINE, "rows")) == (2, 2)
+    assert block(sharded(np.arange(16.0) % 8, LINE, "rows")) == (2, 1)
+    assert block(sharded(np.arange(32.0), LINE, "rows")) == (1, 4)
+    assert block(sharded(np.arange(32.0).reshape(16, 2), LINE, "rows")) == (2, 2)
     mesh = jax.make_mesh((4,), ("rows",), devices=eight()[:4])
     four = jax.device_put(np.arange(16.0), jax.NamedSharding(mesh, P("rows")))
     assert block(four) == (4, 1)
@@ -281,7 +281,7 @@ def test_blocks_lie_where_they_have_room_and_stand_elsewhere():
 
 @pytest.mark.parametrize("axis", ["rows", "device", "model"])
 def test_eight_columns_of_three_digits_need_no_scrolling(axis):
-    x = cut(100 + ONE, [(axis, 8)], axis)
+    x = sharded(100 + ONE, [(axis, 8)], axis)
     figure = messages([("x", x), ("a" * 20 + " b" * 30, 2 * x, RING)], ALT)
     assert figure.width <= 1.05 * WIDTH
     assert "min-width" not in figure._repr_html_()
@@ -466,9 +466,9 @@ def test_what_cannot_be_painted_says_so():
     with pytest.raises(ValueError, match="'x' is not computed"):
         paint(("y", x), computed="x")
     with pytest.raises(ValueError, match=r"too large to paint; the most is 16"):
-        paint(("y", cut(np.ones((8, 17)), LINE, "rows")))
+        paint(("y", sharded(np.ones((8, 17)), LINE, "rows")))
     with pytest.raises(ValueError, match=r"too large to paint; the most is 16"):
-        paint(("y", cut(np.ones((48, 3)), LINE, "rows")))
+        paint(("y", sharded(np.ones((48, 3)), LINE, "rows")))
     with pytest.raises(ValueError, match="'y' is not on the 8 devices"):
         paint(("y", jnp.ones(8)))
     with pytest.raises(TypeError, match="concrete"):

@@ -15,7 +15,6 @@ from book.draw.svg import HUES, WIDTH, fill
 from tests.pictures import (
     GRID,
     LINE,
-    cut,
     eight,
     elements,
     labels,
@@ -23,6 +22,7 @@ from tests.pictures import (
     numbers,
     parse,
     place,
+    sharded,
 )
 
 ALT = "Eight devices, before and after."
@@ -32,7 +32,7 @@ RIGHT = [(k, (k + 1) % 8) for k in range(8)]
 
 
 def move(collective, x, spec=ROWS):
-    """Return what `collective` of the blocks of `x`, cut by `spec`, leaves on each."""
+    """Return what `collective` of the blocks of `x` leaves on each."""
     mesh, specs = x.sharding.mesh, {"in_specs": spec, "out_specs": spec}
     mapped = jax.shard_map(collective, mesh=mesh, check_vma=False, **specs)
     return jax.jit(mapped)(x)
@@ -60,7 +60,7 @@ def held(*owners_of):
 
 
 def test_each_frame_shows_the_block_of_its_device():
-    x = cut(np.arange(1.0, 65), LINE, "rows")
+    x = sharded(np.arange(1.0, 65), LINE, "rows")
     y = move(lambda b: lax.all_to_all(b, "rows", 0, 0, tiled=True), x)
     for array, frames in zip((x, y), panels(before_after(x, y, ALT)), strict=True):
         blocks = {shard.device: shard.data for shard in array.addressable_shards}
@@ -69,7 +69,7 @@ def test_each_frame_shows_the_block_of_its_device():
 
 
 def test_all_gather_brings_every_hue_to_every_device():
-    x = cut(ONE, LINE, "rows")
+    x = sharded(ONE, LINE, "rows")
     y = move(lambda b: lax.all_gather(b, "rows", tiled=True), x)
     before, after = panels(before_after(x, y, ALT))
     everything = held(*zip(ONE, range(8), strict=True))
@@ -78,7 +78,7 @@ def test_all_gather_brings_every_hue_to_every_device():
 
 
 def test_all_to_all_brings_one_number_of_each_hue():
-    x = cut(np.arange(1.0, 65), LINE, "rows")
+    x = sharded(np.arange(1.0, 65), LINE, "rows")
     y = move(lambda b: lax.all_to_all(b, "rows", 0, 0, tiled=True), x)
     before, after = panels(before_after(x, y, ALT))
     for k in range(8):
@@ -87,7 +87,7 @@ def test_all_to_all_brings_one_number_of_each_hue():
 
 
 def test_a_sum_has_no_hue():
-    x = cut(2.0 ** np.arange(8), LINE, "rows")
+    x = sharded(2.0 ** np.arange(8), LINE, "rows")
     y = move(lambda b: lax.psum(b, "rows"), x)
     _, after = panels(before_after(x, y, ALT))
     assert [tokens(frame) for frame in after] == [[(255, "sum", "none")]] * 8
@@ -97,7 +97,7 @@ def test_a_sum_has_no_hue():
 
 
 def test_a_computed_panel_has_no_hue_though_its_numbers_stand_in_the_first():
-    x = cut(np.arange(1.0, 9), LINE, "rows")
+    x = sharded(np.arange(1.0, 9), LINE, "rows")
     y = x - 4  # -3 to 4: the last four are numbers of the first four devices
     plain, other = (panels(before_after(x, y, ALT, computed=c)) for c in ((), "after"))
     assert [tokens(f) for f in plain[0]] == [tokens(f) for f in other[0]]
@@ -112,7 +112,7 @@ def test_a_computed_panel_has_no_hue_though_its_numbers_stand_in_the_first():
 
 
 def test_where_nothing_came_the_zero_is_faint():
-    x = cut(ONE, LINE, "rows")
+    x = sharded(ONE, LINE, "rows")
     y = move(lambda b: lax.ppermute(b, "rows", RIGHT[:-1]), x)
     _, after = panels(before_after(x, y, ALT, partial=["after"]))
     assert tokens(after[0]) == [(0, "nothing", "none")]
@@ -126,7 +126,7 @@ def test_where_nothing_came_the_zero_is_faint():
 
 
 def test_a_zero_of_the_first_array_is_held():
-    x = cut(np.arange(8.0), LINE, "rows")
+    x = sharded(np.arange(8.0), LINE, "rows")
     before, _ = panels(before_after(x, -x, ALT))
     assert tokens(before[0]) == held((0, 0))
 
@@ -177,7 +177,7 @@ def test_a_partial_sum_shows_who_has_been_added():
 def test_hatching_is_where_it_was_asked_for_and_nowhere_else():
     hatched = [[len(elements(f, "hatch")) for f in frames] for frames in panels(ring())]
     assert hatched == [[0] * 4, [1] * 4, [1] * 4, [1] * 4, [0] * 4]
-    one = before_after(*2 * [cut(ONE, LINE, "rows")], ALT, partial="before")
+    one = before_after(*2 * [sharded(ONE, LINE, "rows")], ALT, partial="before")
     assert [len(elements(f[0], "hatch")) for f in panels(one)] == [1, 0]
 
 
@@ -199,7 +199,7 @@ def test_hatching_stays_inside_its_token_and_is_seen_on_every_ground():
 
 
 def test_replicas_of_a_piece_have_the_hue_of_the_first():
-    x = cut(np.arange(1.0, 3), GRID, "batch")
+    x = sharded(np.arange(1.0, 3), GRID, "batch")
     before, _ = panels(before_after(x, -x, ALT))
     assert [tokens(frame) for frame in before] == [held((1, 0))] * 4 + [
         held((2, 4))
@@ -207,14 +207,14 @@ def test_replicas_of_a_piece_have_the_hue_of_the_first():
 
 
 def test_a_number_that_begins_in_two_pieces_has_no_hue_to_follow():
-    x = cut(np.array([1.0, 2, 3, 4, 5, 2, 7, 8]), LINE, "rows")
+    x = sharded(np.array([1.0, 2, 3, 4, 5, 2, 7, 8]), LINE, "rows")
     with pytest.raises(ValueError, match=r"2 begins in two pieces .* distinct"):
         before_after(x, x, ALT)
 
 
 def test_a_mesh_of_two_axes_keeps_its_grid_and_its_panels_stand_side_by_side():
     tall = [("batch", 4), ("model", 2)]
-    x = cut(ONE, tall, ("batch", "model"))
+    x = sharded(ONE, tall, ("batch", "model"))
     figure = before_after(x, -x, ALT)
     for frames in panels(figure):
         assert labels(frames[5]) == ["batch 2", "model 1"]
@@ -229,7 +229,7 @@ def test_a_mesh_of_two_axes_keeps_its_grid_and_its_panels_stand_side_by_side():
 
 
 def test_the_panels_of_a_line_stand_device_under_device():
-    x = cut(ONE, LINE, "rows")
+    x = sharded(ONE, LINE, "rows")
     figure = before_after(
         x, move(lambda b: lax.all_gather(b, "rows", tiled=True), x), ALT
     )
@@ -243,7 +243,7 @@ def test_the_panels_of_a_line_stand_device_under_device():
 
 def block(*cut_as):
     """Return the (columns, rows) of the first block of an array that stays as it is."""
-    x = cut(*cut_as)
+    x = sharded(*cut_as)
     rects = list(panels(before_after(x, x, ALT))[0][0].iter("rect"))[1:]
     return tuple(len({rect.get(k) for rect in rects}) for k in ("x", "y"))
 
@@ -256,15 +256,15 @@ def test_vectors_are_columns_and_lie_only_where_the_picture_gets_lower():
     assert block(numbers[:32], grid, both) == (1, 4)
     assert block(numbers.reshape(8, 8), LINE, "rows") == (8, 1)
     assert block(numbers.reshape(8, 8), LINE, None, "rows") == (1, 8)
-    x, short = cut(numbers, grid, both), cut(numbers[:16], grid, both)
+    x, short = sharded(numbers, grid, both), sharded(numbers[:16], grid, both)
     (frame, *_) = panels(before_after(x, short, ALT))[1]
     assert len({rect.get("y") for rect in elements(frame, "held")}) == 1
     assert block(numbers[:24].reshape(8, 1, 3), LINE, "rows") == (1, 3)
 
 
 def test_narrow_frames_stay_on_one_line_where_the_others_need_several():
-    x = cut(ONE, LINE, "rows")
-    rows = cut(np.tile(ONE, (8, 1)), LINE, "rows")
+    x = sharded(ONE, LINE, "rows")
+    rows = sharded(np.tile(ONE, (8, 1)), LINE, "rows")
     before, after = panels(before_after(x, rows, ALT))
     assert len({place(frame)[1] for frame in before}) == 1
     assert len({place(frame)[1] for frame in after}) == 4
@@ -281,7 +281,7 @@ def test_no_picture_is_wider_than_a_phone_where_it_can_wrap(axis):
 
 @pytest.mark.parametrize("number", [8, 32, 100, 1284, 10000, 123456])
 def test_a_bold_number_has_room_in_its_token(number):
-    x = cut(ONE, LINE, "rows")
+    x = sharded(ONE, LINE, "rows")
     svg = parse(before_after(x, 0 * x + number, ALT, computed="after")._repr_html_())
     token = elements(elements(svg, "panel")[1], "sum")[0]
     letter = 10.1 * 0.696  # of digits in DejaVu Sans Bold, the widest of typefaces
@@ -289,7 +289,7 @@ def test_a_bold_number_has_room_in_its_token(number):
 
 
 def test_the_headings_are_the_labels():
-    x = cut(ONE, LINE, "rows")
+    x = sharded(ONE, LINE, "rows")
     for figure, words in [
         (before_after(x, x, ALT), ["before", "after"]),
         (before_after(x, x, ALT, labels=("x", "a < b")), ["x", "a < b"]),
@@ -300,7 +300,7 @@ def test_the_headings_are_the_labels():
 
 
 def test_two_figures_on_a_page_share_no_id():
-    x = cut(ONE, LINE, "rows")
+    x = sharded(ONE, LINE, "rows")
     figures = [before_after(x, y, ALT, partial="after") for y in (x, -x)] + [ring()]
     ids = [re.findall(r'\bid="([^"]+)"', figure._repr_html_()) for figure in figures]
     assert all(ids)
@@ -308,7 +308,7 @@ def test_two_figures_on_a_page_share_no_id():
 
 
 def test_the_same_arrays_paint_the_same_bytes():
-    x = cut(ONE, LINE, "rows")
+    x = sharded(ONE, LINE, "rows")
     one, other = (before_after(x, -x, ALT)._repr_html_() for _ in range(2))
     assert one == other
 
@@ -321,7 +321,7 @@ def test_the_colours_are_those_of_the_page():
 
 
 def test_what_cannot_be_painted_says_so():
-    x = cut(ONE, LINE, "rows")
+    x = sharded(ONE, LINE, "rows")
     with pytest.raises(ValueError, match="needs alt"):
         before_after(x, x, " ")
     with pytest.raises(TypeError, match="concrete"):
@@ -341,19 +341,19 @@ def test_what_cannot_be_painted_says_so():
     with pytest.raises(
         ValueError, match=r"\(9, 8\) is too large.* 64 numbers, 16 along"
     ):
-        before_after(x, cut(np.ones((72, 8)), LINE, "rows"), ALT)
+        before_after(x, sharded(np.ones((72, 8)), LINE, "rows"), ALT)
     with pytest.raises(ValueError, match="too large"):
-        before_after(x, cut(np.ones(8 * 17), LINE, "rows"), ALT)
+        before_after(x, sharded(np.ones(8 * 17), LINE, "rows"), ALT)
     with pytest.raises(ValueError, match="one or two axes"):
-        before_after(x, cut(np.ones((16, 2, 2)), LINE, "rows"), ALT)
+        before_after(x, sharded(np.ones((16, 2, 2)), LINE, "rows"), ALT)
     with pytest.raises(ValueError, match="one or two axes"):
-        before_after(x, cut(np.ones((8, 0)), LINE, "rows"), ALT)
+        before_after(x, sharded(np.ones((8, 0)), LINE, "rows"), ALT)
     with pytest.raises(ValueError, match=r"'after' is not on the 8 .* jax\.device_put"):
         before_after(x, jnp.ones(8), ALT)
 
 
 def test_another_mesh_of_the_same_devices_is_painted_on_the_first():
-    x = cut(ONE, LINE, "rows")
+    x = sharded(ONE, LINE, "rows")
     y = jax.device_put(x, jax.NamedSharding(mesh_of(*GRID), P(("model", "batch"))))
     before, after = panels(before_after(x, y, ALT))
     assert [labels(frame) for frame in after] == [labels(frame) for frame in before]

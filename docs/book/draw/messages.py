@@ -28,7 +28,7 @@ from book.draw.moves import (
     all_held,
     computed_of,
     flat,
-    pieces,
+    indices_of,
     shape_of,
     tokens,
     width_of,
@@ -132,7 +132,7 @@ def _on_devices(
     held, x = all_held(items, MOST), items[0][1]
     devices, words = zip(*draw.places_of(x.sharding)[0], strict=True)
     blocks = [[row[device] for device in devices] for row in held]
-    return words, pieces(x, devices), blocks
+    return words, indices_of(x, devices), blocks
 
 
 def _of_examples(

@@ -164,7 +164,7 @@ def shape_of(block: tuple[int, ...], dtype: Any, most: int) -> tuple[int, ...]:
     return shape
 
 
-def pieces(x: jax.Array, devices: Iterable[jax.Device]) -> list[tuple]:
+def indices_of(x: jax.Array, devices: Iterable[jax.Device]) -> list[tuple]:
     """Return which piece of `x` each of `devices` has: equal pieces are the same."""
     indices = x.sharding.devices_indices_map(x.shape)
     cuts = [zip(indices[device], x.shape, strict=True) for device in devices]
@@ -180,7 +180,7 @@ def _owners(
     """
     owners: dict[float, int] = {}
     begins: dict[float, tuple] = {}
-    for place, piece in enumerate(pieces(x, devices)):
+    for place, piece in enumerate(indices_of(x, devices)):
         for number in held[devices[place]].ravel().tolist():
             owners.setdefault(number, place)
             if begins.setdefault(number, piece) != piece:
