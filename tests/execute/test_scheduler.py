@@ -135,9 +135,13 @@ def test_what_is_written_below_python_is_of_the_cell_that_wrote_it(book):
 
 def test_what_a_program_prints_that_a_cell_starts_is_shown(book):
     book.page("echo", "import os\nassert os.system('echo it printed') == 0")
+    run = "import subprocess, sys\nsubprocess.run(['echo', 'there'], stdout=sys.stdout)"
+    later = "import faulthandler\nfaulthandler.dump_traceback_later(300)"
+    book.page("streams", f"{run}\n{later}\nassert sys.stderr.fileno() == 2")
     built = book.build()
     assert built.code == 0, built.said
     assert "it printed\n" in book.text("echo")
+    assert "there\n" in book.text("streams")
 
 
 def test_the_cell_that_failed_is_the_one_named(failed):

@@ -20,7 +20,13 @@ from nbformat import NotebookNode
 from book.source.model import Page
 
 PATIENCE = 300  # seconds after which something hangs, on however busy a machine
-FAILING_ASSERTION = "assert False"  # the last cell of the notebook, which runs first
+# The last cell of a notebook, which runs first.  ipykernel's streams have no descriptor
+# where it does not capture what is written below Python; `faulthandler` wants one.
+SET_UP = """
+__import__("sys").stdout.fileno = lambda: 1
+__import__("sys").stderr.fileno = lambda: 2
+assert False
+"""
 
 
 class Client(AsyncKernelClient):
@@ -105,7 +111,7 @@ def prepare(
 ) -> tuple[NotebookNode, AsyncKernelManager, CellRunner]:
     """The notebook of `page`, the manager of its kernel, and who runs it in `folder`.
 
-    The notebook ends with a cell more: FAILING_ASSERTION.
+    The notebook ends with a cell more: SET_UP, whose assertion has to fail.
     """
     manager = AsyncKernelManager(
         kernel_name="python3",
@@ -114,7 +120,7 @@ def prepare(
         connection_file=str(folder / "kernel.json"),
         transport="ipc" if os.name == "posix" else "tcp",
     )
-    book = notebook([*(cell.source for cell in page.cells), FAILING_ASSERTION])
+    book = notebook([*(cell.source for cell in page.cells), SET_UP])
     runner = CellRunner(
         book,
         km=manager,
