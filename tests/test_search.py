@@ -6,19 +6,22 @@ page has; `queries.toml` the names and topics they know.  The scripts of the sit
 in a browser.
 
 Why the book has a search of its own: Pagefind 1.5.2 was given the same pages, and below
-each heading the questions that are in the book's index.  The page was among its first
-three for 119 of the 213 fragments (here: 209), for 42 of the 100 questions (here: 83),
-and for 27 of the 30 queries (here: 29).  A first search loads 110 kB with it, and it
-cannot read its index from a folder.
+each heading the questions that its section answers.  The page was among its first
+three for 119 of 213 fragments (here: 209, then), for 42 of 100 questions (here: 83),
+and for 27 of 30 queries (here: 29).  A first search loads 110 kB with it, and it cannot
+read its index from a folder.
 """
 
 import json
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
 from py_mini_racer import MiniRacer
+
+from book.publish.assemble import assemble
 
 ROOT = Path(__file__).parent.parent
 SITE = ROOT / "docs" / "_build" / "html"
@@ -67,6 +70,13 @@ class Site:
 
     def __exit__(self, *_):
         self.engine.close()
+
+    def anchors(self):
+        """Where results may lead: pages, and the anchors of their sections."""
+        every = (
+            "prepared().texts.map(({ file, id }) => [Search._index.docnames[file], id])"
+        )
+        return json.loads(self.engine.eval(f"JSON.stringify({every})"))
 
     def found(self, query):
         """Where what is pasted leads: pages, each once, the best first, and sections.
@@ -156,6 +166,17 @@ def test_a_question_in_other_words_finds_the_section(site):
     assert len(lost) <= 42, told(lost)
 
 
+def test_every_result_leads_to_a_section_that_is_there(site):
+    ids, lost = {}, []
+    for page, anchor in site.anchors():
+        if page not in ids:
+            text = (SITE / f"{page}.html").read_text(encoding="utf-8")
+            ids[page] = set(re.findall(r' id="([^"]+)"', text))
+        if anchor and anchor not in ids[page]:
+            lost.append(f"{page}#{anchor}")
+    assert len(ids) > 200 and lost == []
+
+
 SHELF = {
     "sizes": '"inconsistent sizes for array axes to be mapped"',
     "name": '"unbound axis name"',
@@ -208,6 +229,26 @@ def test_the_search_of_sphinx_would_lose_them(small):
         assert site.found(TRACEBACK) == {}
 
 
+def test_a_published_book_finds_the_same(small, tmp_path):
+    assemble(tmp_path / "site", [small])
+    asked = [TRACEBACK, "Choose axes", "my batch", "heaps", "prose", "quux_17"]
+    with Site(small) as built, Site(tmp_path / "site") as published:
+        for query in asked:
+            assert published.found(query) == built.found(query)
+
+
+def test_a_word_that_was_on_a_page_once_is_as_one_that_never_was(small, tmp_path):
+    html = tmp_path / "html"
+    shutil.copytree(small, html)
+    index = (html / "searchindex.js").read_text()
+    index = index.replace('"terms":{', '"terms":{"quotidian":[],')
+    (html / "searchindex.js").write_text(index)
+    with Site(html) as site:
+        assert '"quotidian":[]' in index
+        found = site.found("quotidian axes of a batch")
+        assert found and found == site.found("zzz axes of a batch")
+
+
 @pytest.mark.parametrize("query", ["my batch", "heaps"])
 def test_a_section_that_fits_is_where_the_result_leads(small, query):
     with Site(small) as site:
@@ -217,9 +258,10 @@ def test_a_section_that_fits_is_where_the_result_leads(small, query):
 def test_the_search_page_gets_the_index_last_and_waits_for_no_script(shared, small):
     scripts = re.findall(r"<script (.*?)src=\"([^\"?]+)", shared.text("search"))
     loaded = [name for options, name in scripts if "defer" in options]
-    assert loaded[-4:] == [
+    assert loaded[-5:] == [
         "_static/searchtools.js",
         "_static/language_data.js",
+        "_static/sections.js",
         "_static/search.js",
         "searchindex.js",
     ]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from book.exports.beside_pages import beside_pages, unchanged
 from book.exports import directives
+from book.exports.beside_pages import beside_pages, unchanged
 from book.exports.prose import Prose, Says, silent
 from book.files import renew
 from book.source.chapters import plain

@@ -1,9 +1,9 @@
 """Remove what no page of a site uses: assets, rules of stylesheets, parts of the index.
 
 As the theme comes, four fifths of a first view are Font Awesome and rules for other
-sites.  The icons in use are drawn by `book.css`, and `_templates` link no script of Font
-Awesome's or Bootstrap's, so their files can go, and with them each rule that asks for a
-class that stands on no page and in no script.
+sites.  The icons in use are drawn by `book.css`, and `_templates` link no script of
+Font Awesome's or Bootstrap's, so their files can go, and with them each rule that asks
+for a class that stands on no page and in no script.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def words(script: str) -> set[str]:
 
 
 def purge(css: str, known: set[str]) -> str:
-    """The rules of `css` that ask for no class but those in `known`, and for no font."""
+    """The rules of `css` that ask for no class but those `known`, and for no font."""
     return "".join(_used(_COMMENT.sub("", css), known))
 
 
