@@ -12,11 +12,14 @@ than half of the questions; and it cannot read its index from a folder.
 
 import json
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
 from py_mini_racer import MiniRacer
+
+from book.publish.assemble import assemble
 
 ROOT = Path(__file__).parent.parent
 SITE = ROOT / "docs" / "_build" / "html"
@@ -65,6 +68,13 @@ class Site:
 
     def __exit__(self, *_):
         self.engine.close()
+
+    def anchors(self):
+        """Where results may lead: pages, and the anchors of their sections."""
+        every = (
+            "prepared().texts.map(({ file, id }) => [Search._index.docnames[file], id])"
+        )
+        return json.loads(self.engine.eval(f"JSON.stringify({every})"))
 
     def found(self, query):
         """Where what is pasted leads: pages, each once, the best first, and sections.
@@ -154,6 +164,17 @@ def test_a_question_in_other_words_finds_the_section(site):
     assert len(lost) <= 42, told(lost)
 
 
+def test_every_result_leads_to_a_section_that_is_there(site):
+    ids, lost = {}, []
+    for page, anchor in site.anchors():
+        if page not in ids:
+            text = (SITE / f"{page}.html").read_text(encoding="utf-8")
+            ids[page] = set(re.findall(r' id="([^"]+)"', text))
+        if anchor and anchor not in ids[page]:
+            lost.append(f"{page}#{anchor}")
+    assert len(ids) > 200 and lost == []
+
+
 SHELF = {
     "sizes": '"inconsistent sizes for array axes to be mapped"',
     "name": '"unbound axis name"',
@@ -206,6 +227,26 @@ def test_the_search_of_sphinx_would_lose_them(small):
         assert site.found(TRACEBACK) == {}
 
 
+def test_a_published_book_finds_the_same(small, tmp_path):
+    assemble(tmp_path / "site", [small])
+    asked = [TRACEBACK, "Choose axes", "my batch", "heaps", "prose", "quux_17"]
+    with Site(small) as built, Site(tmp_path / "site") as published:
+        for query in asked:
+            assert published.found(query) == built.found(query)
+
+
+def test_a_word_that_was_on_a_page_once_is_as_one_that_never_was(small, tmp_path):
+    html = tmp_path / "html"
+    shutil.copytree(small, html)
+    index = (html / "searchindex.js").read_text()
+    index = index.replace('"terms":{', '"terms":{"quotidian":[],')
+    (html / "searchindex.js").write_text(index)
+    with Site(html) as site:
+        assert '"quotidian":[]' in index
+        found = site.found("quotidian axes of a batch")
+        assert found and found == site.found("zzz axes of a batch")
+
+
 @pytest.mark.parametrize("query", ["my batch", "heaps"])
 def test_a_section_that_fits_is_where_the_result_leads(small, query):
     with Site(small) as site:
@@ -215,9 +256,10 @@ def test_a_section_that_fits_is_where_the_result_leads(small, query):
 def test_the_search_page_gets_the_index_last_and_waits_for_no_script(shared, small):
     scripts = re.findall(r"<script (.*?)src=\"([^\"?]+)", shared.text("search"))
     loaded = [name for options, name in scripts if "defer" in options]
-    assert loaded[-4:] == [
+    assert loaded[-5:] == [
         "_static/searchtools.js",
         "_static/language_data.js",
+        "_static/sections.js",
         "_static/search.js",
         "searchindex.js",
     ]

@@ -48,8 +48,11 @@ const memory = {};
 function prepared() {
   if (memory.texts) return memory;
   const { terms, titles, docnames } = Search._index;
-  const entry = ([word, pages]) => [word, new Set([pages].flat())];
-  const files = new Map(Object.entries(terms).map(entry));
+  const files = new Map();
+  for (const [word, pages] of Object.entries(terms)) {
+    const having = new Set([pages].flat());
+    if (having.size) files.set(word, having); // Sphinx keeps words that are on no page now
+  }
   const texts = [];
   docnames.forEach((name, file) => {
     for (const [anchor, heading, ...questions] of sections[name] ?? []) {

@@ -3,9 +3,7 @@
 import re
 
 import pytest
-from docutils import nodes
 
-from book.html import social_cards
 from tests.conftest import Book
 
 LONG = "The second one is much longer than that, " * 5
@@ -68,8 +66,13 @@ def test_with_an_address_each_page_knows_its_own(placed):
     assert f'<link rel="canonical" href="{BASE}page.html"' in text
     assert meta(text, "og:url") == f"{BASE}page.html"
     image = meta(text, "og:image")
-    assert bool(image) == social_cards.possible()
-    assert not image or (placed.html / image.removeprefix(BASE)).exists()
+    assert image.startswith(BASE)
+    picture = (placed.html / image.removeprefix(BASE)).read_bytes()
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
+    size = [int.from_bytes(picture[at : at + 4]) for at in (16, 20)]
+    said = [int(meta(text, f"og:image:{side}")) for side in ("width", "height")]
+    assert size == said == [1200, 630]
+    assert meta(text, "og:image:alt").startswith("One Function, Many Devices: ")
 
 
 def test_a_missing_page_leads_back_from_any_depth(placed):
@@ -80,32 +83,3 @@ def test_a_missing_page_leads_back_from_any_depth(placed):
     assert "errors/which_message.html" in links
     missing = [link for link in links if not (placed.html / link).exists()]
     assert missing == ["/book/404.html"]
-
-
-def test_a_card_has_the_title_the_figure_and_the_book():
-    figure = '<svg xmlns="x" style="width:9px" viewBox="0 0 200 100"><path/></svg>'
-    card = social_cards.compose("A & b", figure, "The lead.", "The book")
-    assert "A &amp; b" in card and "The book" in card and "The lead" not in card
-    assert '<svg x="60" y="140" width="800" height="400" color=' in card
-    assert "The lead." in social_cards.compose("A & b", None, "The lead.", "The book")
-
-
-def test_the_figure_of_a_card_is_painted_and_no_icon_of_a_dropdown():
-    icon = nodes.raw("", '<svg width="1.5em" viewBox="0 0 24 24"><path/></svg>')
-    painted = (
-        '<figure class="painted" style=""><svg style="width:9px"><g/></svg></figure>'
-    )
-    assert social_cards.figure(nodes.section("", icon)) is None
-    found = social_cards.figure(nodes.section("", icon, nodes.raw("", painted)))
-    assert found.endswith('style="width:9px"><g/></svg>') and "xmlns=" in found
-
-
-@pytest.mark.skipif(
-    not social_cards.possible(), reason="the session `publish` has resvg-py"
-)
-def test_a_card_is_a_png():
-    png = social_cards.render(social_cards.compose("Title", None, "Lead.", "Book"))
-    assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    assert png != social_cards.render(
-        social_cards.compose("Other", None, "Lead.", "Book")
-    )

@@ -116,3 +116,17 @@ def test_what_is_no_book_is_named(tmp_path, build):
         assemble.assemble(tmp_path / "site", [one, tmp_path / "elsewhere"])
     with pytest.raises(assemble.NoBook, match=r"both of JAX 0\.12\.0\.1"):
         assemble.assemble(tmp_path / "site", [one, one])
+
+
+def test_what_was_built_stays_as_it_is(tmp_path, build):
+    def files(folder):
+        found = [path for path in folder.rglob("*") if path.is_file()]
+        return {path: path.read_bytes() for path in found}
+
+    old, new = build("0.10.2"), build("0.12.0.1")
+    for book in old, new:
+        (book / "_static" / "book.css").write_text(".nowhere { color: red }")
+    before = files(old) | files(new)
+    assemble.assemble(tmp_path / "site", [old, new])
+    assert files(old) | files(new) == before
+    assert (tmp_path / "site" / "_static" / "book.css").read_text() == ""

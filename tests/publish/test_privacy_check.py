@@ -1,8 +1,9 @@
-"""No built page holds a path of this machine, or asks another host for a file."""
+"""No published page holds a path of this machine, or asks another host for a file."""
 
 import pytest
 
-from book.publish.privacy_check import requests
+from book.publish.assemble import assemble
+from book.publish.privacy_check import NotPrivate, requests
 
 
 @pytest.mark.parametrize(
@@ -33,16 +34,44 @@ def test_links_and_files_of_the_site_are_let_be(text):
     assert requests(text) == []
 
 
-def test_a_page_that_asks_another_host_fails_the_build(book):
+@pytest.fixture
+def published(book, tmp_path):
+    """Build the book and publish it; the folder of the site."""
+
+    def publish():
+        built = book.build()
+        assert built.code == 0, built.said
+        site = tmp_path / "site"
+        assemble(site, [book.html])
+        return site
+
+    return publish
+
+
+def test_a_book_with_outputs_and_figures_is_published(book, published):
+    draw = ":tags: [remove-input]\nfrom IPython.display import HTML\n"
+    draw += """HTML('<svg viewBox="0 0 9 9"><rect width="9" height="9"/></svg>')"""
+    book.page("figure", draw, prose="[Elsewhere](https://docs.jax.dev).")
+    book.page("printing", "import sys\nprint(sys.version)")
+    assert (published() / "figure.html").is_file()
+
+
+def test_a_page_that_asks_another_host_is_not_published(book, published, tmp_path):
     asks = '<img alt="A logo." src="https://cdn.example/logo.png">'
     book.page("asking", "assert True", prose=asks)
-    built = book.build()
-    assert built.code != 0
-    assert "asking.html asks another host for https://cdn.example" in built.said
+    with pytest.raises(
+        NotPrivate, match=r"asking\.html asks another host for https://c"
+    ):
+        published()
+    assert not (tmp_path / "site").exists()
 
 
-def test_a_page_with_a_path_of_this_machine_fails_the_build(book):
+def test_a_page_with_a_path_of_this_machine_is_not_published(book, published, tmp_path):
     book.page("local", "assert True", prose=f"Look into `{book.root}/examples`.")
-    built = book.build()
-    assert built.code != 0
-    assert "local.html holds " in built.said
+    with pytest.raises(NotPrivate) as error:
+        published()
+    told = str(error.value).splitlines()
+    assert all(" holds /" in line for line in told), told
+    found = {line.partition(" ")[0] for line in told}
+    assert found >= {"local.html", "local.md", "local.ipynb", "local.py"}
+    assert not (tmp_path / "site").exists()

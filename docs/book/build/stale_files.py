@@ -20,9 +20,7 @@ def remove(app: Sphinx, exception: Exception | None) -> None:
     out, made, doctrees = Path(app.outdir), app.book.made, Path(app.doctreedir)
     pages, began = app.env.found_docs, app.book.unfinished.stat().st_mtime_ns
     for path in _of_no_page(beside_pages(out, (".html",)), out, pages):
-        if (
-            path.stat().st_mtime_ns < began
-        ):  # not one that Sphinx makes without a source
+        if path.stat().st_mtime_ns < began:  # search.html and such are new each time
             path.unlink()
     for folder in (out / "_sources", made / "jupyter_execute", doctrees):
         for path in _of_no_page(folder.rglob("*"), folder, pages):

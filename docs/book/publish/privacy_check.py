@@ -30,7 +30,7 @@ _STYLE = re.compile(
 
 
 class NotPrivate(Exception):
-    """A site cannot be published as it is: the text says why, one reason a line."""
+    """A site must not be published; the text says why, a line for each reason."""
 
 
 def check(site: Path, private: Iterable[str]) -> None:

@@ -84,7 +84,7 @@ def words(script: str) -> set[str]:
 
 
 def purge(css: str, known: set[str]) -> str:
-    """The rules of `css` that ask only for classes in `known`, and for no font."""
+    """The rules of `css` that ask for no class but those `known`, and for no font."""
     return "".join(_used(_COMMENT.sub("", css), known))
 
 
