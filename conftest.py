@@ -9,6 +9,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent
+EXAMPLES = ROOT / "examples"
+# What makes a mesh of eight devices in a program; and any mesh in an exercise, since on
+# fewer devices a mistake may return what the solution returns.
+EIGHT = re.compile(r"make_mesh\(\([2-9]|jax\.pmap\(|from_shard_map")
+MESH = re.compile(r"make_mesh\(|Mesh\(|jax\.pmap\(|from_shard_map")
+# Programs for eight devices that say so otherwise.
+FOR_EIGHT = (
+    "evidence/then_and_now.py",
+    "mesh/cut_an_array.py",
+    "scale/runners/train.py",
+)
 sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 
 from book.execute import xla_cache  # noqa: E402
@@ -76,7 +87,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     A program makes its mesh of eight devices plainly, and a target may have fewer.
     """
     needed = [marker.args[0] for marker in item.iter_markers("needs_devices")]
-    if any(_is_for_eight(path) for path in _programs(item)):
+    if _needs_eight(item):
         needed.append(8)
     if not needed:
         return
@@ -86,18 +97,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(f"needs {max(needed)} devices, has {jax.device_count()}")
 
 
-def _programs(item: pytest.Item) -> list[Path]:
-    """The program whose doctest this is, or the exercise that a test is about."""
-    if item.path.is_relative_to(ROOT / "examples"):
-        return [item.path]
-    name = getattr(item, "callspec", None) and item.callspec.params.get("name")
-    exercise = ROOT / "examples" / "exercises" / f"{name}.py"
-    return [exercise] if exercise.is_file() else []
+def _needs_eight(item: pytest.Item) -> bool:
+    """Whether a test runs a program for eight devices, here in this process.
 
-
-def _is_for_eight(path: Path) -> bool:
-    text = path.read_text(encoding="utf-8")
-    return bool(re.search(r"make_mesh\(\([2-9]|jax\.pmap\(|from_shard_map", text))
+    It is the doctest of a program, or a test of an exercise.
+    """
+    if item.path.is_relative_to(EXAMPLES):
+        name = item.path.relative_to(EXAMPLES).as_posix()
+        return name in FOR_EIGHT or bool(EIGHT.search(item.path.read_text("utf-8")))
+    of_exercises = item.path == ROOT / "tests" / "test_exercises.py"
+    if of_exercises and "name" in item.fixturenames:
+        exercise = EXAMPLES / "exercises" / f"{item.callspec.params['name']}.py"
+        return bool(MESH.search(exercise.read_text("utf-8")))
+    return False
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,9 @@
     python -m tests.advice
     python -m tests.advice vmap/axes learn/one_example
 
-prints where a page or a program is longer than most, says what another page says in the
-same words, or leaves a word of the list unlinked.  It never fails.
+prints where a page or a program is longer than most, is not built as most are, says
+what another page says in the same words, uses a word that the others do not, or leaves
+one of the glossary unlinked.  It never fails.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import sys
 from pathlib import Path
 
 from book.snippets.slicer import Slicer, programs
-from book.source.chapters import LESSON
 from book.source.model import Page
 from book.state import Problem
 from tests import house, page_rules
@@ -25,10 +25,7 @@ SHORT_PROGRAM, LONG_PROGRAM, TRAINING = 40, 80, 120  # lines
 
 def of_page(page: Page) -> list[str]:
     """The advice on a page; what only a page that teaches is told is not for others."""
-    rules = page_rules.ADVICE if page.kind else (house.its_short_title_fits,)
-    if page.kind == LESSON:
-        rules += page_rules.LESSON_ADVICE
-    return [sentence for rule in rules for sentence in rule(page)]
+    return [one for rule in page_rules.advice_of(page) for one in rule(page)]
 
 
 def copies_are_short(book: house.Book) -> list[str]:
@@ -42,8 +39,8 @@ def copies_are_short(book: house.Book) -> list[str]:
     written = {line.strip() for text in texts for line in text.splitlines()}
     lengths, found = [], []
     for page in map(book.page, book.page_names):
-        cut = programs(page, slicer, _nothing) if page.kind else {}
-        for which, text in cut.items():
+        copied = programs(page, slicer, _nothing) if page.kind else {}
+        for which, text in copied.items():
             lines = text.splitlines()
             lengths.append(len(lines))
             own = sum(line.strip() not in written for line in lines)
@@ -81,8 +78,31 @@ def training_is_read_in_one_go(book: house.Book) -> list[str]:
     return found
 
 
+def programs_use_usual_words(book: house.Book) -> list[str]:
+    """Programs name axes, and say what they do, as the others do."""
+    programs = [book.program(name) for name in book.program_names]
+    return [
+        sentence
+        for program in programs
+        for rule in house.PROGRAM_ADVICE
+        for sentence in rule(program)
+    ]
+
+
+def front_door_is_calm(book: house.Book) -> list[str]:
+    """README and CONTRIBUTING use no word that the pages do not."""
+    found = []
+    for name in ("README.md", "CONTRIBUTING.md"):
+        path = book.root / name
+        if path.exists():
+            found += house.banned(path.read_text(encoding="utf-8"), name)
+    return found
+
+
 BOOK_ADVICE = (
     *page_rules.BOOK_ADVICE,
+    programs_use_usual_words,
+    front_door_is_calm,
     copies_are_short,
     training_is_read_in_one_go,
 )

@@ -2,7 +2,8 @@
 
 A rule that finds nothing returns an empty list; every sentence begins with a file and
 a line.  `test_house.py` applies the rules to the book, and watches each one object to
-something small and bad.
+something small and bad.  What is in `PAGE_ADVICE` and `PROGRAM_ADVICE` fails nothing:
+`nox -s advice` lists what it finds.
 """
 
 from __future__ import annotations
@@ -308,10 +309,9 @@ PAGE_RULES = (
     it_has_a_short_title,
     no_typed_outputs,
     pictures_have_words,
-    page_axes,
-    page_is_calm,
     page_is_written,
 )
+PAGE_ADVICE = (its_short_title_fits, page_axes, page_is_calm)
 
 
 # ---- rules for one program -------------------------------------------------------
@@ -398,10 +398,9 @@ PROGRAM_RULES = (
     outputs_are_doctests,
     no_type_comments,
     content_imports_pictures_only,
-    program_axes,
-    program_is_calm,
     program_is_written,
 )
+PROGRAM_ADVICE = (program_axes, program_is_calm)
 
 
 # ---- rules for the whole ---------------------------------------------------------

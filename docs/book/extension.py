@@ -1,14 +1,13 @@
-"""What Sphinx calls: the book's settings, its directives, and its steps in their order.
+"""What Sphinx calls: the book's settings, directives, nodes and handlers of events.
 
-Steps of one event run in the order of this file.  The package `book` itself imports
-nothing, so what pages take from `book.draw` does not depend on the rest of the engine:
-a change there runs no page again.
+The package `book` itself imports nothing, so what pages take from `book.draw` does not
+depend on the rest of the engine: a change there runs no page again.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.metadata import version
-from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,10 +15,16 @@ if TYPE_CHECKING:
 
 
 def setup(app: Sphinx) -> dict[str, object]:
-    """Ask for the hardware, and tell Sphinx what there is to call."""
+    """Ask for the hardware, and tell Sphinx what there is to call.
+
+    This extension is loaded first, so its handlers have a priority behind those of
+    Sphinx, MyST-NB and the theme; of one event they run in the order in which they
+    stand here.
+    """
     from book.hardware import probe
 
-    probe.setup(app)  # the answer comes while the rest loads
+    # The hardware is looked for while the rest loads.
+    probe.setup(app)
 
     from book.build import (
         changed_pages,
@@ -31,115 +36,108 @@ def setup(app: Sphinx) -> dict[str, object]:
     )
     from book.compilers import this_machine
     from book.directives import (
+        base,
+        build_record,
         build_table,
         chapter,
         compiled,
         error_index,
         questions,
+        shown,
     )
     from book.exports import copy_button, lesson_programs, markdown_export, notebook
     from book.html import (
-        build_record,
-        error_links,
-        exercise_mistakes,
+        annotations,
         folding,
         jax_links,
-        last_line,
         metadata,
         page_context,
         release_diff,
         search_sections,
-        type_legend,
     )
 
-    app.add_config_value("book_jobs", 0, "", types=(int,))
+    behind_others = partial(app.connect, priority=800)
+    before_collectors = partial(app.connect, priority=400)
 
-    build_table.Recorded.app = app
-    chapter.Chapter.app = app
-    questions.Questions.app = app
-    error_index.Messages.app = app
-    app.add_directive("compiled", compiled.Compiled)
-    app.add_directive("record", build_table.Recorded)
+    # How many pages run at a time; 0 leaves it to the target.
+    app.add_config_value("book_jobs", 0, "", types=(int,))
+    # Whether what this release of JAX raises is kept, for `nox -s outputs`.
+    app.add_config_value("book_keep_outputs", False, "", types=(bool,))
+
+    # What pages can ask for in the book's own words.
     app.add_directive("chapter", chapter.Chapter)
+    app.add_directive("compiled", compiled.Compiled)
+    app.add_directive("messages", error_index.ErrorIndex)
     app.add_directive("questions", questions.Questions)
-    app.add_directive("messages", error_index.Messages)
+    app.add_directive("record", build_table.BuildTable)
+    app.connect("source-read", base.lend_book)
 
     # What fails on a page fails that page alone.
     app.add_builder(html_builder.HTMLBuilder, override=True)
-    # Sphinx reads again what shows another thing than last time.
+
+    # A page is read again when its outputs have changed, or what it shows of others.
     app.add_env_collector(changed_pages.ChangedPages)
+    app.add_env_collector(shown.ShownCollector)
 
-    before_collectors, order = count(100), count(800)  # those of Sphinx have 500
-
-    def connect(event: str, step: object) -> None:
-        early = event == "env-get-outdated"
-        app.connect(event, step, priority=next(before_collectors if early else order))
+    # Folded parts of a page, our own and those of MyST-NB.
+    app.add_node(folding.folded, html=(folding.visit_folded, folding.depart_folded))
+    app.add_post_transform(folding.FoldHiddenCells)
 
     # One build at a time in a folder.
-    connect("config-inited", lifecycle.begin)
-    # Say in HTML what is folded.
-    connect("builder-inited", folding.replace)
+    behind_others("config-inited", lifecycle.begin)
+
     # Read all pages, and run those whose outputs are not in the cache.
-    connect("env-get-outdated", pipeline.read_and_execute)
+    before_collectors("env-get-outdated", pipeline.read_and_execute)
     # A lesson needs those above it only.
-    connect("env-get-outdated", page_context.check)
+    before_collectors("env-get-outdated", page_context.check_lessons)
+    # What is raised is what was kept of this release of JAX.
+    before_collectors("env-get-outdated", release_diff.check_own_release)
     # The program of every lesson and listing.
-    connect("env-get-outdated", pipeline.slice_programs)
+    before_collectors("env-get-outdated", pipeline.slice_programs)
     # What pages show of this machine's compiler.
-    connect("env-get-outdated", this_machine.compile_here)
-    connect("env-get-outdated", build_table.again)
-    connect("env-get-outdated", questions.again)
-    connect("env-get-outdated", chapter.again)
-    connect("env-get-outdated", error_index.again)
-    connect("env-get-outdated", release_diff.again)
+    before_collectors("env-get-outdated", this_machine.compile_here)
     # MyST-NB reads a page with the outputs of its cells.
-    connect("source-read", executed_notebook.replace_source)
+    behind_others("source-read", executed_notebook.replace_source)
+
     # Code gets the name of its program.
-    connect("doctree-read", copy_button.mark)
+    behind_others("doctree-read", copy_button.mark)
     # Below a lesson's program, its files.
-    connect("doctree-read", lesson_programs.offer)
-    # Below an error, the page about it.
-    connect("doctree-read", error_links.refer)
-    # Below a lesson, how to read its types.
-    connect("doctree-read", type_legend.show)
-    # Below a cell, what another JAX says.
-    connect("doctree-read", release_diff.show)
-    # Below an exercise, what its check recognizes.
-    connect("doctree-read", exercise_mistakes.show)
+    behind_others("doctree-read", lesson_programs.offer)
+    # Below a cell, what there is to say of its error, types or exercise.
+    behind_others("doctree-read", annotations.annotate)
     # To JAX's own reference.
-    connect("doctree-read", jax_links.lead)
+    behind_others("doctree-read", jax_links.link_names)
     # Checks that follow each other become one line.
-    connect("doctree-read", folding.fold_checks)
-    # With -j: from a process that read pages, or could not.
-    connect("env-merge-info", build_table.merge)
-    # Short titles; pages with another last line.
-    connect("env-updated", page_context.shorten)
-    connect("env-updated", last_line.changed)
+    behind_others("doctree-read", folding.fold_checks)
+
+    # What templates are told, and the pages that are written again for it.
+    behind_others("env-updated", page_context.update)
+
     # The search leaves figures out.
-    connect("doctree-resolved", search_sections.leave_out_figures)
+    behind_others("doctree-resolved", search_sections.leave_out_figures)
     # What a template knows of its page.
-    connect("html-page-context", metadata.context)
-    connect("html-page-context", page_context.context)
-    connect("html-page-context", notebook.offer)
-    connect("html-page-context", last_line.last_line)
-    connect("html-collect-pages", metadata.not_found)
+    behind_others("html-page-context", metadata.context)
+    behind_others("html-page-context", page_context.context)
+    behind_others("html-page-context", notebook.offer)
+    behind_others("html-collect-pages", metadata.not_found)
+
     # What readers take along of a page is written with its HTML.
-    connect("html-page-context", markdown_export.write_page)
-    connect("html-page-context", notebook.write_page)
-    # What readers take along.
-    connect("build-finished", copy_button.write)
-    connect("build-finished", lesson_programs.write)
-    connect("build-finished", markdown_export.write_index)
-    # And nothing of pages that are gone.
-    connect("build-finished", notebook.remove_others)
-    connect("build-finished", markdown_export.remove_others)
-    # record.json, and which outputs have other words than those kept.
-    connect("build-finished", build_record.write)
-    connect("build-finished", release_diff.tell)
+    behind_others("html-page-context", markdown_export.write_page)
+    behind_others("html-page-context", notebook.write_page)
+
+    # What readers take along of all pages, and nothing of pages that are gone.
+    behind_others("build-finished", copy_button.write)
+    behind_others("build-finished", lesson_programs.write)
+    behind_others("build-finished", markdown_export.write_index)
+    behind_others("build-finished", notebook.remove_others)
+    behind_others("build-finished", markdown_export.remove_others)
+    # What this build verified, and what it raises.
+    behind_others("build-finished", build_record.write)
+    behind_others("build-finished", release_diff.keep)
     # What the search knows of each section.
-    connect("build-finished", search_sections.write)
+    behind_others("build-finished", search_sections.write)
     # Nothing stays of pages that are gone.
-    connect("build-finished", stale_files.remove)
+    behind_others("build-finished", stale_files.remove)
     # Say how it went.
-    connect("build-finished", lifecycle.end)
+    behind_others("build-finished", lifecycle.end)
     return {"version": version("sphinx"), "parallel_read_safe": True}

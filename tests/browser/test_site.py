@@ -11,8 +11,8 @@ from tests.browser.conftest import BUILT, DESKTOP, HTML, PHONE
 
 # How each element, and what stands before and after it, is drawn, and where.
 LOOKS = """(() => {
-  const names = `content color background border border-radius box-shadow outline opacity
-    font text-decoration text-transform white-space list-style cursor
+  const names = `content color background border border-radius box-shadow outline
+    opacity font text-decoration text-transform white-space list-style cursor
     display visibility position overflow z-index padding margin transform
     mask-image`.split(/\\s+/);
   return [...document.body.querySelectorAll("*")].map((one) => {

@@ -82,3 +82,37 @@ def test_other_machines_are_told_in_a_line(built):
     failed = built.build()
     place.unlink()
     assert failed.code == 1 and "records/abacus.json is no record" in failed.said
+
+
+def last_line(book, page):
+    """The text of a page's last line, and where its link leads."""
+    found = re.search(
+        r'<p class="provenance">([^<]*)(?:<a href="(.*?)")?', book.text(page)
+    )
+    return found[1].strip(), found[2]
+
+
+def test_the_last_line_of_a_page_says_where_and_when_it_ran(built):
+    record = built.record()
+    day = record["pages"]["after"]["ran"][:10]
+    line = f"Run on {day}, JAX {record['jax']}, 8 simulated CPU devices."
+    assert last_line(built, "after") == (line, "verified.html#record-after")
+
+
+def test_a_page_without_cells_has_no_last_line(built):
+    assert "provenance" not in built.text("verified")
+
+
+def test_a_last_line_is_written_again_where_the_page_is_not_read_again(built):
+    assert built.build().code == 0  # where it is a copy, all is written
+    page = built.html / "after.html"
+    before = page.stat().st_mtime_ns
+    assert built.build().code == 0
+    assert page.stat().st_mtime_ns == before
+    summary = "# Verified\n\n```{record} summary\n```\n"
+    built.write("docs/verified.md", summary)
+    again = built.build("-v")
+    assert again.code == 0, again.said
+    assert last_line(built, "after")[1] is None
+    assert "reading sources... [100%] verified" in again.said
+    assert not re.search(r"reading sources\.\.\. .*after", again.said)

@@ -10,8 +10,8 @@ VMAP = f"{jax_links.JAX}_autosummary/jax.vmap.html#jax.vmap"
 
 
 def test_all_names_are_names_of_jax():
-    assert len(jax_links.places()) > 500
-    assert [name for name in jax_links.places() if not exists(name)] == []
+    assert len(jax_links.addresses()) > 500
+    assert [name for name in jax_links.addresses() if not exists(name)] == []
 
 
 def test_every_name_without_its_module_is_in_the_reference():
@@ -50,7 +50,7 @@ def test_the_first_use_in_prose_is_a_link():
     page = nodes.section("", nodes.title("", "", heading))
     page += nodes.paragraph("", "", nodes.reference("", "", linked, refuri="x.html"))
     page += nodes.paragraph("", "", first, again)
-    jax_links.lead(None, page)
+    jax_links.link_names(None, page)
     assert [link["refuri"] for link in page.findall(nodes.reference)] == [
         "x.html",
         VMAP,

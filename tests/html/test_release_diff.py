@@ -1,10 +1,12 @@
-"""What other JAX releases print in other words is shown, and what is new is told."""
+"""Messages that another JAX release words otherwise are shown, and never falsely."""
 
 import json
 import re
 
 import jax
 import pytest
+
+from book.html.release_diff import words
 
 PAGE = """---
 file_format: mystnb
@@ -24,21 +26,23 @@ raise TypeError("odd now")
 ```
 
 ```{code-cell}
+:raises: "TypeError: f() got"
+raise TypeError("f() got an unexpected keyword argument 'a'. Did you mean 'b'?")
+```
+
+```{code-cell}
+:raises: "ValueError: off by"
+raise ValueError("off by 4e-07")
+```
+
+```{code-cell}
 :check:
 print("proved")
 ```
-
-```{code-cell}
-:alone:
-print("measured")
-```
-
-```{code-cell}
-"even"
-```
 """
 KEPT = "docs/evidence/outputs/{}.json"
-SENTENCE = "{} outputs of JAX {} are not as kept, on odd: nox -s outputs keeps them"
+OWN = KEPT.format(jax.__version__)
+KEEP = ("-D", "book_keep_outputs=1")
 
 
 @pytest.fixture
@@ -49,9 +53,9 @@ def odd(book):
     return book
 
 
-def made(odd):
-    """What a build left to be kept."""
-    return json.loads((odd.docs / f"_build/outputs/{jax.__version__}.json").read_text())
+def kept(odd):
+    """What was kept of the page on this release: codes of cells, and messages."""
+    return json.loads((odd.root / OWN).read_text())["odd"]
 
 
 def folded(odd):
@@ -63,40 +67,121 @@ def folded(odd):
     )
 
 
-def test_other_words_are_shown_where_they_differ(odd):
+def test_other_words_of_a_message_are_shown_and_nothing_else(odd):
+    built = odd.build(*KEEP)
+    assert built.code == 0, built.said
+    messages = kept(odd)
+    first, second, third = messages
+    assert messages[first] == "TypeError: odd now"
+    others = {
+        first: "TypeError: odd then",
+        second: "TypeError: f() got an unexpected keyword argument 'a'",
+        third: "ValueError: off by 0",
+        "0123456789ab": "TypeError: of a cell that is not there",
+    }
+    for release in "0.1", "0.2":
+        odd.write(KEPT.format(release), json.dumps({"odd": others}))
     built = odd.build()
     assert built.code == 0, built.said
-    assert SENTENCE.format(3, jax.__version__) in built.said
-    assert folded(odd) == []
-    texts = made(odd)
-    assert list(texts["odd"].values()) == [
-        "seven 7",
-        "TypeError: odd now",
-        "'even'",
-    ]
-    first, second, third = texts["odd"]
-
-    odd.write(KEPT.format(jax.__version__), json.dumps(texts))
-    same = "'even' https://docs.jax.dev/odd"
-    texts["odd"] = {first: "seven\n8", second: "TypeError: odd then", third: same}
-    odd.write(KEPT.format("0.1"), json.dumps(texts))
-    odd.write(KEPT.format("0.2"), json.dumps(texts))
-    built = odd.build()
-    assert built.code == 0, built.said
-    assert "not as kept" not in built.said
     assert odd.executed() == set()
     assert folded(odd) == [("The same in JAX 0.1 and 0.2", "TypeError: odd then")]
-    assert "On JAX 0.1 and 0.2 one output has other words." in odd.text("odd")
+    assert "On JAX 0.1 and 0.2 one message has other words." in odd.text("odd")
 
-
-def test_what_was_said_of_other_code_is_not_shown(odd):
-    other = {"odd": {"0123456789ab": "TypeError: of other code"}}
-    odd.write(KEPT.format("0.1"), json.dumps(other))
-    odd.write(KEPT.format(jax.__version__), json.dumps(other))
+    (odd.root / KEPT.format("0.2")).unlink()
     built = odd.build()
     assert built.code == 0, built.said
-    assert SENTENCE.format(4, jax.__version__) in built.said
-    assert folded(odd) == []
+    assert folded(odd) == [("The same in JAX 0.1", "TypeError: odd then")]
+
+
+@pytest.mark.parametrize(
+    ("now", "what"),
+    [
+        ({0: "TypeError: odd then"}, "cell 2: docs/{} is stale"),
+        ({1: "TypeError: f() got nothing"}, "cell 3: docs/{} is stale"),
+        ({2: None}, "cell 4: docs/{} does not have this message"),
+    ],
+)
+def test_a_file_that_is_stale_fails_the_build_until_it_is_renewed(odd, now, what):
+    assert odd.build(*KEEP).code == 0
+    right = kept(odd)
+    codes = list(right)
+    changed = right | {codes[which]: text for which, text in now.items()}
+    changed = {cell: text for cell, text in changed.items() if text}
+    odd.write(OWN, json.dumps({"odd": changed}))
+    built = odd.build()
+    assert built.code == 1
+    where = f"evidence/outputs/{jax.__version__}.json"
+    assert f"odd, {what.format(where)}; `nox -s outputs` renews it" in built.said
+    assert odd.build(*KEEP).code == 0
+    assert kept(odd) == right
+    built = odd.build()
+    assert built.code == 0, built.said
+
+
+def test_of_a_release_of_which_nothing_is_kept_everything_is_welcome(odd):
+    odd.write(KEPT.format("0.1"), "{}")
+    built = odd.build()
+    assert built.code == 0, built.said
+    assert not (odd.root / OWN).exists()
+
+
+def test_on_another_target_nothing_is_compared(odd):
+    targets = (odd.docs / "targets.toml").read_text()
+    same = targets.partition("[cpu]")[2].partition("[gpu]")[0]
+    odd.targets(f"{targets}\n[same]{same}")
+    for release in "0.1", jax.__version__:
+        odd.write(KEPT.format(release), json.dumps({"odd": {}}))
+    built = odd.build("-D", "book_target=same")
+    assert built.code == 0, built.said
+    assert odd.build().code == 1
+
+
+def test_of_a_build_that_failed_nothing_is_kept(odd):
+    odd.write("docs/odd.md", PAGE.replace('print("proved")', "assert False"))
+    built = odd.build(*KEEP)
+    assert built.code == 1
+    assert not (odd.root / OWN).exists()
+
+
+def test_a_file_that_is_no_json_is_told_once(odd):
+    odd.write(KEPT.format("0.1"), "{")
+    built = odd.build()
+    assert built.code == 1
+    assert built.said.count("outputs/0.1.json is not what `nox -s outputs` keeps") == 1
+
+
+LEAK = "Leaked tracer(s):\n<Tracer 139802810584224> is referred to by {}"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("off by 0", "off by 4e-07"),
+        ("off by 1.5E+3, 12", "off by 3"),
+        ("at 0x7fd18e3b9f10", "at 0x7fd1aaaaaa10"),
+        ("see https://a.org/b\nfor more", "see for more"),
+        (
+            "f() got an unexpected keyword argument 'a'",
+            "f() got an unexpected\nkeyword argument 'a'. Did you mean 'bc'?",
+        ),
+        (LEAK.format("<dict\n139802812695296>['x']"), LEAK.format("a frame")),
+    ],
+)
+def test_numbers_and_what_python_adds_are_no_words(one, other):
+    assert words(one) == words(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("got 4 axes", "got 4 names"),
+        ("got an axis", "got a axis"),
+        ("of float32[8@data]", "of float32[8@model]"),
+        ("an axis. Did you mean 'rows'?", "an axis"),
+    ],
+)
+def test_other_words_are_other_words(one, other):
+    assert words(one) != words(other)
 
 
 ABOUT = "error: {called: [print], raised: 'TypeError: odd'}"
@@ -111,13 +196,13 @@ DECLARED = "declares 'TypeError: odd', but raised "
         ("", "TypeError", DECLARED + "TypeError: strange now"),
     ],
 )
-def test_new_words_of_a_message_are_told_on_the_page_about_it(
+def test_new_words_of_a_message_are_shown_on_the_page_about_it(
     odd, front, raised, broken
 ):
     text = PAGE.replace('TypeError("odd now")', f'{raised}("strange now")')
     odd.write("docs/odd.md", text.replace("30}", f"30}}\n{front}"))
-    built = odd.build()
+    built = odd.build(*KEEP)
     assert built.code == bool(broken)
-    assert (broken or SENTENCE.format(3, jax.__version__)) in built.said
+    assert broken in built.said
     if not broken:
-        assert "TypeError: strange now" in made(odd)["odd"].values()
+        assert "TypeError: strange now" in kept(odd).values()

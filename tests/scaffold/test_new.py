@@ -9,7 +9,7 @@ import pytest
 
 from book.hardware.targets import load
 from book.scaffold import new as scaffold
-from book.scaffold.new import Refusal, create, place
+from book.scaffold.new import Refusal, create, say_where
 from book.snippets.slicer import Slicer, programs
 from book.source.parser import read
 from tests.launcher import Launcher
@@ -93,7 +93,7 @@ def test_the_line_for_the_toctree_is_said_with_its_place(empty):
 
 
 def test_a_new_chapter_gets_a_first_page_with_its_contents(empty):
-    said = place(empty / "docs", "errors/replication")
+    said = say_where(empty / "docs", "errors/replication")
     assert said.startswith(
         "docs/index.md wants in its toctree the line\n\nerrors/index"
     )
@@ -106,7 +106,7 @@ def test_a_new_chapter_gets_a_first_page_with_its_contents(empty):
 def test_a_chapter_with_contents_of_its_own_keeps_its_pages_there(empty):
     (empty / "docs/errors").mkdir()
     (empty / "docs/errors/all.md").write_text("# All\n\n```{toctree}\nrank\n```\n")
-    said = place(empty / "docs", "errors/replication")
+    said = say_where(empty / "docs", "errors/replication")
     assert said == "docs/errors/all.md wants in its toctree the line\n\nreplication"
 
 
@@ -228,6 +228,6 @@ def test_outside_of_a_book_nothing_is_written(tmp_path):
 
 
 def test_the_templates_are_where_the_scaffold_looks():
-    names = {path.name for path in scaffold.TEMPLATE.iterdir() if path.is_file()}
+    names = {path.name for path in scaffold.TEMPLATES.iterdir() if path.is_file()}
     texts = {"concept.md", "look-up.md", "error.md", "lesson.md"}
     assert names == texts | {"exercise.py", "program.py"}

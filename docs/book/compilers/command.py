@@ -1,4 +1,4 @@
-"""Ask the compilers of other hardware what they make of the programs in `examples/`.
+"""The command that asks compilers of other hardware about programs in `examples/`.
 
 Promise: a program's `lower`, and each `lower_NAME` beside it, is compiled for chips
 that are not here, and what the compiler found is kept beside the program.  `--check`
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import inspect
 import json
 import os
 import sys
@@ -21,11 +22,15 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from book.compilers import chips, store
 from book.compilers.facts import digest, facts
 from book.compilers.store import EXAMPLES
 from book.error_text import first_line
+
+if TYPE_CHECKING:
+    from jax.sharding import Mesh
 
 
 def programs(folder: Path = EXAMPLES) -> dict[str, list[str]]:
@@ -65,20 +70,22 @@ def chips_for(program: str, way: str, gpu: bool = False) -> list[chips.Chip]:
         return [] if gpu else [chips.CHIPS[name] for name in module.TOPOLOGIES[way]]
     if gpu:
         return [chips.H100]
-    return [*chips.EIGHT, *(chips.LARGE if getattr(module, "LARGE", False) else ())]
+    large = chips.LARGE if getattr(module, "LARGE", False) else []
+    return [*chips.EIGHT, *large]
 
 
 def ask(
-    program: str, way: str, chip: chips.Chip, mesh, available: int, known: dict
+    program: str, way: str, chip: chips.Chip, mesh: Mesh, available: int, known: dict
 ) -> dict:
     """Return the facts of one way to lower `program` for `chip`.
 
-    Where that gives the code which the facts `known` are of, they are returned.
+    `available` are the bytes of its memory.  Where that gives the code which the facts
+    `known` are of, they are returned.  Errors get a note that names the program.
     """
     module = module_of(program)
     try:
         lowered = getattr(module, way)(mesh)
-        code = digest(lowered, Path(module.__file__))
+        code = digest(lowered, Path(inspect.getfile(module)))
         if known.get("lowered") == code:
             return known
         found = facts(lowered)
@@ -130,7 +137,7 @@ def here(names: list[str]) -> dict[str, dict]:
     jax.config.update("jax_num_cpu_devices", 8)
     devices = jax.devices() if jax.device_count() >= 8 else jax.devices("cpu")
     mesh = jax.make_mesh((8,), ("rows",), devices=devices[:8])
-    found = {}
+    found: dict[str, dict] = {}
     for name in names:
         try:
             module = module_of(name)
@@ -183,11 +190,11 @@ def _answers(
 ) -> Iterator[tuple[str, dict]]:
     """Give, program by program, the part to keep: the facts, and what they are of."""
     part, package = ("gpu", "jax-cuda13-plugin") if gpu else ("tpu", "libtpu")
-    made = {"made with": {name: version(name) for name in ("jax", package)}}
-    before = {name: store.read(name).get(part, {}) for name in wanted if check}
-    known = {
-        name: said for name, said in before.items() if made.items() <= said.items()
-    }
+    made: dict = {"made with": {name: version(name) for name in ("jax", package)}}
+    known = {}  # of these very compilers; what is to be written is always asked
+    if check:
+        before = {name: store.read(name).get(part, {}) for name in wanted}
+        known = {n: s for n, s in before.items() if made.items() <= s.items()}
     for count, (name, ways) in enumerate(ask_all(wanted, known), 1):
         print(f"[{count}/{len(wanted)}] {name}: {', '.join(ways)}", flush=True)
         yield name, {part: made | ways}

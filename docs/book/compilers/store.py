@@ -1,4 +1,4 @@
-"""Keep what compilers said of a program beside it, as `NAME.compiled.json`.
+"""The files `NAME.compiled.json` beside programs: what compilers said of each.
 
 Promise: what is kept reads the same, a line is one fact, and each difference between
 what is kept and what is said now has a name; how long a compiler took may differ, and
@@ -33,7 +33,7 @@ def write(program: str, answer: dict, folder: Path = EXAMPLES) -> None:
     path.write_text(written(both) + "\n", encoding="utf-8")
 
 
-def written(value, indent: str = "") -> str:
+def written(value: dict, indent: str = "") -> str:
     """Write JSON so that a line is one fact or one collective."""
     deep = any(isinstance(v, dict | list) for v in value.values())
     if not deep:

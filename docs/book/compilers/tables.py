@@ -1,4 +1,4 @@
-"""Tell in Markdown what compilers said: tables, the lines that matter, and tabs.
+"""What compilers said, in Markdown: tables, the lines that matter, and tabs.
 
 Numbers have three digits and a unit.  Everything here is text from the facts of
 `book.compilers.command`, and says nothing of its own.
@@ -31,7 +31,8 @@ def sends(found: dict) -> list[str]:
         count, times = one["count"], one["times"]
         often = "in a loop, each " if times is None else ""
         total = count * (times or 1)
-        often += f"{total:,} × " if total > 1 else ""
+        if total > 1:
+            often += f"{total:,} × "
         what = f"**{one['kind']}** of {size(one['operand'])}"
         lines.append(f"{often}{what}, {plain(_who(one))}")
     overlap = found["overlapped"]
@@ -42,13 +43,15 @@ def sends(found: dict) -> list[str]:
 
 
 def _who(one: dict) -> str:
-    """Say which devices talk, such as "4 groups of 2, over inner"."""
+    """Say which devices take part, such as "4 groups of 2, over inner"."""
     count, *more = map(int, re.findall(r"\d+", one["groups"]))
     if not more:
         who = f"{count:,} pairs"
+    elif count == 1:
+        who = f"all {more[0]:,}"
     else:
-        who = f"all {more[0]:,}" if count == 1 else f"{count:,} groups of {more[0]:,}"
-    return who + (f", over {one['axes']}" if one["axes"] else "")
+        who = f"{count:,} groups of {more[0]:,}"
+    return f"{who}, over {one['axes']}" if one["axes"] else who
 
 
 def plain(text: str) -> str:
@@ -77,13 +80,12 @@ def table(rows: dict[str, dict]) -> str:
     head = ["compiled for", puts_in, "memory of a device", "flops"]
     written = [[[name] for name in head]]
     for says, found in rows.items():
-        row = [[plain(says)]]
         if "does not fit" in found:
-            row += [["–"], memory(found)]
+            collectives = flops = ["–"]
         else:
-            row += [sends(found), memory(found)]
-            row += [[count(found["flops"]) if "flops" in found else "not said"]]
-        written.append(row + [["–"]] * (len(head) - len(row)))
+            collectives = sends(found)
+            flops = [count(found["flops"])] if "flops" in found else ["not said"]
+        written.append([[plain(says)], collectives, memory(found), flops])
     text = ":::{list-table}\n:header-rows: 1\n:stub-columns: 1\n\n"
     for row in written:
         for number, cell in enumerate(row):

@@ -1,4 +1,4 @@
-"""Compile what pages show for the devices of this build, once until it changes.
+"""What the compiler for this build's own devices makes of programs that pages show.
 
 Promise: what is kept of a program was made of its present text, by this JAX, for these
 devices; a program that does not compile is a problem of each page that shows it.
@@ -18,7 +18,7 @@ from sphinx.environment import BuildEnvironment
 from book.files import write_atomically
 from book.hardware import targets
 from book.source.dependencies import NotPython, imported_files
-from book.state import Problem
+from book.state import Book, Problem
 
 ENGINE = Path(__file__).parents[2], Path(__file__).parents[3]  # `book`, `examples`
 
@@ -37,12 +37,12 @@ def kept_key(path: Path) -> str | None:
 
 
 def compile_here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
-    """Compile what pages show for this build's devices; name the pages to read."""
+    """Compile what is not compiled yet; name the pages that show it, to read again."""
     book = app.book
     users = _users(book)
-    for path in set((book.made / "compiled").rglob("*.json")):
-        if path not in {place(book.made, program) for program in users}:
-            path.unlink()
+    wanted = {place(book.made, program) for program in users}
+    for path in set((book.made / "compiled").rglob("*.json")) - wanted:
+        path.unlink()
     stale = {}
     for program in sorted(users):
         try:
@@ -65,7 +65,7 @@ def compile_here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[
     return sorted({name for program in stale for name in users[program]})
 
 
-def _users(book) -> dict[str, list[str]]:
+def _users(book: Book) -> dict[str, list[str]]:
     """The programs of which pages show what compilers say, and these pages."""
     users: dict[str, list[str]] = {}
     for page in book.pages():
@@ -75,7 +75,7 @@ def _users(book) -> dict[str, list[str]]:
     return users
 
 
-def _key(book, program: str) -> str | None:
+def _key(book: Book, program: str) -> str | None:
     """A digest of all that the answer depends on; None where there is no program.
 
     The directive names a program that is missing, with the line.
@@ -84,14 +84,13 @@ def _key(book, program: str) -> str | None:
         return None
     module = "examples." + program.replace("/", ".")
     digest = hashlib.sha256(book.kernels["mesh-of-eight"].fingerprint.encode())
-    for path in sorted(
-        imported_files(f"import {module}, book.compilers.command", book.roots)
-    ):
+    code = f"import {module}, book.compilers.command"
+    for path in sorted(imported_files(code, book.roots)):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def _ask(book, programs: list[str]) -> dict[str, dict]:
+def _ask(book: Book, programs: list[str]) -> dict[str, dict]:
     """Compile in a process of its own, on the mesh of eight.
 
     Of a program that does not compile, the answer is what was "refused"; the last line

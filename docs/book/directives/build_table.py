@@ -1,166 +1,142 @@
-"""`{record}`: what this build verified, page by page, and what other machines did.
+"""What this build verified, in words: the directive `{record}`, a page's last line.
 
-The pages stand in the order of the contents, a table for each chapter.  What is the
-same for all, as the day and the devices may be, is said once, and else in a column.
-Each row has an address, to which the last line of its page leads.  A record kept under
-`evidence/records/` is told in a line.  `{record} summary` is this build in a sentence.
+`{record}` lists the pages in the order of the contents, a table for each chapter.  What
+is the same for all, as the day and the devices may be, is said once, and else in a
+column.  Each row has an address, to which the last line of its page leads.  A record
+kept under `evidence/records/` is told in a line.  `{record} summary` is this build in a
+sentence.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
 
 from docutils import nodes
-from docutils.nodes import make_id
-from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
-from book.html.build_record import make
+from book.directives.base import BookDirective
+from book.directives.build_record import Record, make_record
+from book.directives.shown import CannotShow
+from book.hardware.targets import MESH
 from book.source.chapters import table_of_contents
 from book.source.model import Page
+from book.state import Book, PageState
 
-SUMMARY, TABLES = "summary", "tables"
-_COUNTS = ("cells", "assertions", "snippets", "seconds")
+SUMMARY = "summary"
 
 
-class Recorded(SphinxDirective):
+class BuildTable(BookDirective):
     """A sentence, or tables of this build and a line for each record that is kept."""
 
     optional_arguments = 1
-    app: Sphinx
 
     def run(self) -> list[nodes.Node]:
         """Write Markdown and let the page's own parser read it."""
-        book = self.app.book
-        what = (self.arguments or [TABLES])[0]
-        self.env.book_records = {**shown(self.env), self.env.docname: what}
-        record = make(book)
-        if what == SUMMARY:
-            return self.parse_text_to_nodes(summary(record))
-        found = self.parse_text_to_nodes(
-            f"{told(record, 'This build')} {alike(record)}"
-        )
-        for title, names, text in tables(record, book.pages(), self.config.root_doc):
-            made = self.parse_text_to_nodes(f"{title}\n\n{text}")
-            table = next(node for one in made for node in one.findall(nodes.table))
+        if SUMMARY in self.arguments:
+            return self.parsed(self.shown(summary))
+        text, names = self.shown(tables, self.config.root_doc)
+        made = nodes.container("", *self.parsed(text))
+        for table in made.findall(nodes.table):
             table["classes"].append("recorded")
-            [body] = table.findall(nodes.tbody)
-            for name, row in zip(names, body.findall(nodes.row), strict=True):
-                row["ids"].append(address(name))
-            found += made
-        try:
-            return found + self.parse_text_to_nodes(others(book))
-        except NoRecord as error:
-            raise self.error(str(error)) from None
+        rows = [row for body in made.findall(nodes.tbody) for row in body.children]
+        for name, row in zip(names, rows, strict=True):
+            row["ids"].append(row_address(name))
+        return made.children
 
 
-class NoRecord(Exception):
-    """A file among the records is none; the text names it."""
-
-
-def text_of(book, root: str, what: str) -> str:
-    """What the directive says, in Markdown."""
-    record = make(book)
-    if what == SUMMARY:
-        return summary(record)
-    chapters = [
-        f"{title}\n\n{text}" for title, _, text in tables(record, book.pages(), root)
-    ]
-    first = f"{told(record, 'This build')} {alike(record)}"
-    return "\n\n".join([first, *chapters, others(book)])
-
-
-def others(book) -> str:
-    """A line for each record of another machine; raises `NoRecord`."""
-    lines = []
-    for path in _kept(book):
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-            lines.append(f"- {told(record, path.stem)} {ran_on(record)}")
-        except (ValueError, LookupError, TypeError, AttributeError):
-            raise NoRecord(f"records/{path.name} is no record") from None
-    return "\n".join(lines)
-
-
-def address(name: str) -> str:
+def row_address(name: str) -> str:
     """Where on the page of records the row of the page `name` is."""
-    return make_id(f"record-{name}")
+    return nodes.make_id(f"record-{name}")
 
 
-def counts(record: dict) -> dict[str, str]:
-    """What the pages of a record add up to."""
-    pages = record["pages"].values()
-    return {key: f"{sum(page[key] for page in pages):,.0f}" for key in _COUNTS}
+def page_of_records(pages: list[Page]) -> str | None:
+    """The first page that has the tables; None where none has."""
+    fences = [(page.name, fence) for page in pages for fence in page.fences]
+    shown = (n for n, f in fences if f.name == "record" and f.argument != SUMMARY)
+    return next(shown, None)
 
 
-def summary(record: dict) -> str:
-    """What a record verified, in a sentence."""
-    total = counts(record)
+def summary(book: Book) -> str:
+    """What this build verified, in a sentence."""
+    record = make_record(book)
     return (
         f"Verified in this build, on JAX {record['jax']}: {len(record['pages'])} "
-        f"pages, {total['cells']} cells, {total['assertions']} assertions, and "
-        f"{total['snippets']} programs to copy."
+        f"pages, {_total(record, 'cells')} cells, "
+        f"{_total(record, 'assertions')} assertions, and "
+        f"{_total(record, 'snippets')} programs to copy."
     )
 
 
-def told(record: dict, title: str) -> str:
+def tables(book: Book, root: str) -> tuple[str, list[str]]:
+    """The record in Markdown, and the names of the pages in the rows of its tables.
+
+    `root` is the first page.  Raises `CannotShow` where a file is no record.
+    """
+    record = make_record(book)
+    ran = {name: _when_and_where(page) for name, page in record["pages"].items()}
+    answers = {word: {one[word] for one in ran.values()} for word in ("ran", "devices")}
+    same = [
+        found for word in answers for found in answers[word] if len(answers[word]) == 1
+    ]
+    differ = [word for word, found in answers.items() if len(found) > 1]
+    head = ["page", *differ, "cells", "assertions", "programs", "seconds"]
+    rule = ["---"] * (1 + len(differ)) + ["---:"] * 4
+    parts = [_machine(record, "This build")]
+    if same:
+        parts[0] += f" Each ran {', '.join(same)}."
+    names: list[str] = []
+    for chapter, inside in table_of_contents(book.pages(), root):
+        rows = []
+        for page in inside:
+            if one := record["pages"].get(page.name):
+                link = f"[{page.short or page.title}](/{page.name}.md)"
+                said = [ran[page.name][word] for word in differ]
+                counts = [one["cells"], one["assertions"], one["snippets"]]
+                rows.append([link, *said, *counts, f"{one['seconds']:.1f}"])
+                names.append(page.name)
+        if rows:
+            parts.append(f"**{chapter.short or chapter.title}**")
+            lines = (f"| {' | '.join(map(str, row))} |" for row in [head, rule, *rows])
+            parts.append("\n".join(lines))
+    return "\n\n".join([*parts, _other_machines(book)]), names
+
+
+def _other_machines(book: Book) -> str:
+    """A line for each record that is kept; raises `CannotShow`."""
+    lines = []
+    for path in sorted((book.docs / "evidence" / "records").glob("*.json")):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            pages = record["pages"].values()
+            days = sorted(page["ran"][:10] for page in pages)
+            kinds = sorted(Counter(page["devices"] for page in pages).items())
+            devices = ", ".join(f"{count} on {kind} devices" for kind, count in kinds)
+            ran = f"They ran from {days[0]} to {days[-1]}: {devices}."
+            lines.append(f"- {_machine(record, path.stem)} {ran}")
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise CannotShow(f"records/{path.name} is no record") from None
+    return "\n".join(lines)
+
+
+def _machine(record: Record, title: str) -> str:
     """The machine of a record, and what its pages add up to."""
-    total = counts(record)
     return (
         f"**{title}:** JAX {record['jax']} on Python {record['python']}, "
         f"target `{record['target']}`: {record['device_count']} devices of kind "
         f"{record['device_kind']}. "
-        f"{len(record['pages'])} pages, {total['cells']} cells, "
-        f"{total['assertions']} assertions, {total['snippets']} programs, "
-        f"{total['seconds']} s of execution."
+        f"{len(record['pages'])} pages, {_total(record, 'cells')} cells, "
+        f"{_total(record, 'assertions')} assertions, "
+        f"{_total(record, 'snippets')} programs, "
+        f"{_total(record, 'seconds')} s of execution."
     )
 
 
-def ran_on(record: dict) -> str:
-    """When the pages of another machine's record ran, and how many on which devices."""
-    pages = record["pages"].values()
-    days = sorted({page["ran"][:10] for page in pages})
-    on = Counter(page["devices"] for page in pages).items()
-    devices = ", ".join(f"{count} on {kind} devices" for kind, count in sorted(on))
-    return f"They ran from {days[0]} to {days[-1]}: {devices}."
+def _total(record: Record, count: str) -> str:
+    """What the pages of a record add up to."""
+    return f"{sum(page[count] for page in record['pages'].values()):,.0f}"
 
 
-def alike(record: dict) -> str:
-    """What is so for all pages of this build, in a sentence."""
-    same = [found.pop() for found in _differ(record).values() if len(found) == 1]
-    return f"Each ran {', '.join(same)}." if same else ""
-
-
-def tables(record: dict, pages: list[Page], root: str) -> list:
-    """Of each chapter its title, the names of its pages, and a table of them."""
-    differ = [name for name, found in _differ(record).items() if len(found) > 1]
-    columns = ["page", *differ, "cells", "assertions", "programs", "seconds"]
-    right = ["---:"] * (len(columns) - 1 - len(differ))
-    head = [_row(columns), _row(["---"] * (1 + len(differ)) + right)]
-    found = []
-    for chapter, inside in table_of_contents(pages, root):
-        rows = {}
-        for page in inside:
-            if one := record["pages"].get(page.name):
-                said = [_said(one)[name] for name in differ]
-                numbers = [one["cells"], one["assertions"], one["snippets"]]
-                link = f"[{page.short or page.title}](/{page.name}.md)"
-                rows[page.name] = _row([link, *said, *numbers, f"{one['seconds']:.1f}"])
-        if rows:
-            title = f"**{chapter.short or chapter.title}**"
-            found.append((title, [*rows], "\n".join([*head, *rows.values()])))
-    return found
-
-
-def _differ(record: dict) -> dict[str, set[str]]:
-    """What the pages say of when and where they ran: all answers to each."""
-    said = [_said(page) for page in record["pages"].values()]
-    return {name: {one[name] for one in said} for name in ("ran", "devices")}
-
-
-def _said(page: dict) -> dict[str, str]:
+def _when_and_where(page: Record) -> dict[str, str]:
     """When and where a page ran, in words for a sentence and for a table."""
     when = "in this build" if page["executed"] else "in an earlier build"
     return {
@@ -169,32 +145,22 @@ def _said(page: dict) -> dict[str, str]:
     }
 
 
-def _row(cells: list) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
+def last_line(book: Book, state: PageState) -> str:
+    """The last line of a page: when its outputs were made, by which JAX, on what.
 
-
-def shown(env) -> dict[str, str]:
-    """The pages that show records, and what of them."""
-    known = getattr(env, "book_records", {})
-    return {name: what for name, what in known.items() if name in env.found_docs}
-
-
-def again(app: Sphinx, env, *_changes: object) -> list[str]:
-    """A page that shows records is read again when what they say has changed."""
-    book, record = app.book, make(app.book)
-    kept = [path.read_bytes() for path in _kept(book)]
-    listed = tables(record, book.pages(), app.config.root_doc)
-    now = {SUMMARY: summary(record)}
-    now[TABLES] = told(record, ""), alike(record), listed, kept
-    before, env.book_recorded = getattr(env, "book_recorded", {}), now
-    return sorted(n for n, what in shown(env).items() if before.get(what) != now[what])
-
-
-def merge(app: Sphinx, env, _names: object, other) -> None:
-    """Take over what a process that read other pages found."""
-    env.book_records = {**shown(env), **shown(other)}
-
-
-def _kept(book) -> list[Path]:
-    """The records of other machines."""
-    return sorted((book.docs / "evidence" / "records").glob("*.json"))
+    An empty one for a page that runs nothing.
+    """
+    if state.problems:
+        return "This page failed in this build; nothing on it is verified."
+    page, entry, machine = state.page, state.entry, book.kernels["target"]
+    if page is None or entry is None or page.kernel is None:
+        return ""
+    hardware = book.kernels[page.kernel]
+    if hardware.simulated:
+        devices = f"{hardware.count} simulated CPU devices"
+    else:
+        count = MESH if page.kernel == "mesh-of-eight" else hardware.count
+        devices = f"{count} × {hardware.kind}"
+    if hardware.simulated and not machine.simulated:
+        devices += f" (this machine has {machine.count} × {machine.kind})"
+    return f"Run on {entry.executed[:10]}, JAX {hardware.jax}, {devices}."

@@ -16,14 +16,14 @@ from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from sphinx.util.docutils import SphinxDirective
 
 from book.compilers import store, this_machine
 from book.compilers.chips import CHIPS
 from book.compilers.tables import lines, plain, table, tabs
+from book.directives.base import BookDirective
 
 
-class Compiled(SphinxDirective):
+class Compiled(BookDirective):
     """What the compilers make of one way to lower the program that is named."""
 
     required_arguments = 1
@@ -31,7 +31,7 @@ class Compiled(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Show this build's devices, then TPUs, then H100s."""
-        book, program = self.env.app.book, self.arguments[0]
+        book, program = self.book, self.arguments[0]
         way = self.options.get("way", "lower")
         if book.state(self.env.docname).problems:
             return []  # one message is enough
@@ -57,7 +57,7 @@ class Compiled(SphinxDirective):
             "TPU generations": self.part(found["tpu"], made["tpu"]),
             "H100 ×8": self.part(found["gpu"], made["gpu"]),
         }
-        return self.parse_text_to_nodes(tabs(panels), offset=self.content_offset)
+        return self.parsed(tabs(panels))
 
     def part(self, found: dict, made: dict) -> str:
         """Return the Markdown of one tab: a table, a few lines, and who said so."""

@@ -10,78 +10,73 @@ messages in the order of their words, with the kind of error in front.
 from __future__ import annotations
 
 from docutils import nodes
-from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
-from sphinx.util.docutils import SphinxDirective
 
-from book.html import error_links
-from book.source.model import Page
+from book.directives.base import BookDirective
+from book.directives.shown import CannotShow
+from book.source.model import Page, Raised
+from book.state import Book
+
+About = tuple[Page, Raised]  # a page, and the message that it is about
 
 
-class Messages(SphinxDirective):
+class ErrorIndex(BookDirective):
     """The pages with an `error:`, in one of two orders."""
 
     required_arguments = 1
-    app: Sphinx
 
     def run(self) -> list[nodes.Node]:
         """Write lists of links and let the page's own parser read them."""
-        order = self.arguments[0]
-        text = order in ORDERS and text_of(self.app.book.pages(), order)
-        if not text:
-            known = order in ORDERS
-            why = "no page has `error:`" if known else "it lists by called or by words"
-            raise self.error(f"{{messages}} {order}: {why}")
-        return self.parse_text_to_nodes(text, offset=self.content_offset)
+        [order] = self.arguments
+        return self.parsed(self.shown(markdown, order))
 
 
-def text_of(pages: list[Page], order: str) -> str:
-    """The messages in an order, in Markdown; nothing where no page is about one."""
-    return ORDERS[order]([page for page in pages if page.error])
+def markdown(book: Book, order: str) -> str:
+    """The messages in the order `called` or `words`.
+
+    Raises `CannotShow` for another order, and where no page is about a message.
+    """
+    if order not in ORDERS:
+        raise CannotShow(f"{{messages}} {order}: it lists by called or by words")
+    about = [(page, page.error) for page in book.pages() if page.error]
+    if not about:
+        raise CannotShow(f"{{messages}} {order}: no page has `error:`")
+    return ORDERS[order](sorted(about, key=lambda one: _sortable_title(one[0])))
 
 
-def by_function(about: list[Page]) -> str:
+def _by_function(about: list[About]) -> str:
     """A list below each function; those that most messages are of come first."""
     called: dict[str, list[Page]] = {}
-    for page in sorted(about, key=title):
-        for name in page.error.called:
+    for page, error in about:
+        for name in error.called:
             called.setdefault(name, []).append(page)
     lines = []
     for name in sorted(called, key=lambda name: (-len(called[name]), name)):
-        lines += [f"`{name}`", "", *map(link, called[name]), ""]
+        lines += [f"`{name}`", "", *map(_link, called[name]), ""]
     return "\n".join(lines)
 
 
-def by_words(about: list[Page]) -> str:
-    """One list, each message behind its kind of error."""
-    return "\n".join(f"{link(page)}{kind(page)}" for page in sorted(about, key=title))
+def _by_words(about: list[About]) -> str:
+    """One list, each message in front of its kind of error."""
+    return "\n".join(f"{_link(page)}{_kind(page, error)}" for page, error in about)
 
 
-def link(page: Page) -> str:
+ORDERS = {"called": _by_function, "words": _by_words}
+
+
+def _link(page: Page) -> str:
     """A line that leads to the page."""
     return f"- [](/{page.name}.md)"
 
 
-def title(page: Page) -> str:
-    """The words of the page's title, to sort by."""
-    text = next((h.text for h in page.headings if h.level == 1), page.name)
-    return "".join(c for c in text.casefold() if c.isalnum() or c == " ").strip()
+def _sortable_title(page: Page) -> str:
+    """The letters, digits and spaces of the page's title."""
+    letters = (c for c in page.title.casefold() if c.isalnum() or c == " ")
+    return "".join(letters).strip()
 
 
-def kind(page: Page) -> str:
-    """The error that the message is of, where its page's title does not say it."""
-    first, colon, _ = page.error.words.partition(":")
-    named = colon and first.isidentifier() and first.casefold() not in title(page)
-    return f" ({first})" if named else ""
-
-
-ORDERS = {"called": by_function, "words": by_words}
-
-
-def again(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
-    """What lists messages, or leads to one, is read again when one has changed."""
-    pages = app.book.pages()
-    about = [(page.name, page.error, title(page)) for page in pages if page.error]
-    before, env.book_messages = getattr(env, "book_messages", None), about
-    lists = [p.name for p in pages if any(f.name == "messages" for f in p.fences)]
-    return [] if about == before else lists + error_links.again(pages)
+def _kind(page: Page, error: Raised) -> str:
+    """The error that the message is of, where the page's title does not say it."""
+    kind, colon, _ = error.words.partition(":")
+    if not colon or not kind.isidentifier():
+        return ""
+    return "" if kind.casefold() in _sortable_title(page) else f" ({kind})"

@@ -12,9 +12,14 @@ array that is named as computed have neither: their numbers were in no array abo
 pages import them from here too.
 """
 
+from __future__ import annotations
+
 import math
 import textwrap
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+import jax
 
 from book.draw import svg as draw
 from book.draw.moves import HEAD, LETTER, before_after, named, steps
@@ -45,18 +50,21 @@ __all__ = [
     "svg",
 ]
 BLOCK = 64  # the longest axis of what is painted as blocks
+Span = tuple[int, int]  # first and last + 1, along one axis
 
 
 class Frame(NamedTuple):
     """What one device shows: its labels, its piece of the array, and its values."""
 
-    labels: list  # one for each mesh axis, such as "rows 3"
-    piece: tuple  # ((first row, last row + 1), (first column, last column + 1))
+    labels: list[str]  # one for each mesh axis, such as "rows 3"
+    piece: tuple[
+        Span, Span
+    ]  # ((first row, last row + 1), (first column, last column + 1))
     number: int | None  # of the piece among all pieces: its hue and its letter
-    values: list | None  # one text for each element, row by row
+    values: list[str] | None  # one text for each element, row by row
 
     @property
-    def foot(self):
+    def foot(self) -> str:
         """The letter of the piece, and its shape where no values are painted."""
         (top, bottom), (left, right) = self.piece
         if self.number is None:
@@ -65,7 +73,7 @@ class Frame(NamedTuple):
         return letter + ("" if self.values else f" ({bottom - top}, {right - left})")
 
 
-def shards(x, alt, title=None):
+def shards(x: jax.Array, alt: str, title: str | None = None) -> Figure:
     """Paint which device holds which piece of `x`, a `jax.Array` of any sharding.
 
     Up to 64 elements the values are painted, beyond that the shape of each piece.
@@ -75,12 +83,17 @@ def shards(x, alt, title=None):
     return strip([(title, x)], alt)
 
 
-def svg(x, alt, title=None):
+def svg(x: jax.Array, alt: str, title: str | None = None) -> str:
     """Return the picture that `shards` paints as the text of an SVG file."""
     return shards(x, alt, title).standalone()
 
 
-def strip(items, alt, width=WIDTH, computed=()):
+def strip(
+    items: Iterable[tuple[str | None, jax.Array]],
+    alt: str,
+    width: float = WIDTH,
+    computed: str | Iterable[str] = (),
+) -> Figure:
     """Paint `(label, array)` panels, one below the other and to the same scale.
 
     computed: the labels of arrays that were computed from others: none of their pieces
@@ -93,7 +106,9 @@ def strip(items, alt, width=WIDTH, computed=()):
     longest = max(map(max, shapes))
     small = longest <= LONGEST and max(map(math.prod, shapes)) <= MOST
     unit = None if small else BLOCK / longest
-    body, right, bottom = "", 0, 0
+    body = ""
+    right: float = 0
+    bottom: float = 0
     for label, x in items:
         bottom += 2 * GAP if body else 0
         frames, wide, tall = _panel(x, width, unit, label in computed)
@@ -109,17 +124,21 @@ def strip(items, alt, width=WIDTH, computed=()):
     return Figure(alt, body, right, bottom)
 
 
-def _panel(x, width, unit, computed):
+def _panel(
+    x: jax.Array, width: float, unit: float | None, computed: bool
+) -> tuple[str, float, float]:
     """Return the SVG of one array on its mesh, and the width and height it takes.
 
     `unit` is the length of one element of a block; None paints the values.
     computed: whether its pieces have no hue.
     """
-    shape, places, columns = _shape(x), *draw.places_of(x.sharding)
+    shape = _shape(x)
+    places, columns = draw.places_of(x.sharding)
     frames = _frames(x, places, painted=unit is None)
     if computed:
         frames = [frame._replace(number=None) for frame in frames]
     values = [len(value) for frame in frames for value in frame.values or []]
+    cell: tuple[float, float]
     if values:
         cell = max(16, 6 * max(values) + 6), 16
     else:
@@ -137,7 +156,9 @@ def _panel(x, width, unit, computed):
     return body, columns * (wide + GAP) - GAP, y0 + tall
 
 
-def _frames(x, places, painted):
+def _frames(
+    x: jax.Array, places: list[tuple[jax.Device, list[str]]], painted: bool
+) -> list[Frame]:
     """Return a frame for each (device, labels) of `places`."""
     indices = x.sharding.devices_indices_map(x.shape).items()
     pieces = {device: _bounds(index, x.shape) for device, index in indices}
@@ -150,22 +171,30 @@ def _frames(x, places, painted):
     ]
 
 
-def _shape(x):
-    """Return the shape of `x` in two axes; raise what `shards` promises to raise."""
+def _shape(x: jax.Array) -> tuple[int, int]:
+    """Return the shape of `x` in two axes; raises what `shards` promises to raise."""
     if draw.concrete(x).size == 0 or sum(n > 1 for n in x.shape) > 2:
         raise ValueError(f"a figure shows one or two axes longer than 1: {x.shape}")
-    return tuple(stop for _, stop in _bounds([slice(None)] * x.ndim, x.shape))
+    (_, rows), (_, columns) = _bounds([slice(None)] * x.ndim, x.shape)
+    return rows, columns
 
 
-def _bounds(index, shape):
+def _bounds(index: Sequence[slice], shape: Sequence[int]) -> tuple[Span, Span]:
     """Return an index of slices as (start, stop) in two axes; a vector is a column."""
     axes = [s.indices(n)[:2] for s, n in zip(index, shape, strict=True)]
     if len(axes) > 2:
         axes = [axis for axis, n in zip(axes, shape, strict=True) if n > 1]
-    return tuple(axes + [(0, 1)] * (2 - len(axes)))
+    rows, columns = axes + [(0, 1)] * (2 - len(axes))
+    return rows, columns
 
 
-def _paint(frame, shape, cell, wide, tall):
+def _paint(
+    frame: Frame,
+    shape: tuple[int, int],
+    cell: tuple[float, float],
+    wide: float,
+    tall: float,
+) -> str:
     """Return the SVG of one frame that is `wide` and `tall`, with cells of one size."""
     (top, bottom), (left, right) = frame.piece
     across, down = cell
@@ -175,9 +204,11 @@ def _paint(frame, shape, cell, wide, tall):
     body += draw.rect("whole", x0, y0, *whole, 'fill="none" stroke-opacity=".4"')
     if frame.values:
         body += _lines(x0, y0, shape, cell)
-    hued = frame.number is not None
-    hue = draw.fill(frame.number) if hued else "none"
-    look = f'rx="2" stroke-opacity="{".4" if hued else ".8"}" fill="{hue}"'
+    if frame.number is None:
+        hue, opacity, ink = "none", ".8", 'font-weight="700"'
+    else:
+        hue, opacity, ink = draw.fill(frame.number), ".4", f'fill="{INK}"'
+    look = f'rx="2" stroke-opacity="{opacity}" fill="{hue}"'
     place = x0 + across * left, y0 + down * top
     body += draw.rect(
         "piece", *place, across * (right - left), down * (bottom - top), look
@@ -185,14 +216,15 @@ def _paint(frame, shape, cell, wide, tall):
     for k, value in enumerate(frame.values or []):
         row, column = divmod(k, right - left)
         at = place[0] + across * (column + 0.5), place[1] + down * (row + 0.5) + 3.6
-        ink = f'fill="{INK}"' if hued else 'font-weight="700"'
         body += draw.text(*at, value, f'class="value" {ink}')
     if frame.foot:
         body += draw.text(wide / 2, tall - 5, frame.foot, 'class="letter"')
     return body
 
 
-def _lines(x0, y0, shape, cell):
+def _lines(
+    x0: float, y0: float, shape: tuple[int, int], cell: tuple[float, float]
+) -> str:
     """Return hairlines between the elements of the whole array."""
     wide, tall = cell[0] * shape[1], cell[1] * shape[0]
     lines = [f"M{x0:g} {y0 + cell[1] * k:g}h{wide:g}" for k in range(1, shape[0])]

@@ -9,12 +9,16 @@ own.  To choose needs no script: radio buttons, and the stylesheet does the rest
     ledger("article", claims, found)
 """
 
+from __future__ import annotations
+
 import ast
 import inspect
 import re
 import textwrap
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
+from typing import Protocol
 
 # Kinds of verdict as the claims spell them, and as the stylesheet does.
 SLUGS = {
@@ -27,26 +31,37 @@ SLUGS = {
 }
 
 
+class Claim(Protocol):
+    """What somebody wrote once, and what a build finds of it now."""
+
+    says: str  # the claim; code between backticks
+    then: str  # what was printed then, if anything was
+    verdict: tuple[str, str]  # a key of SLUGS, and a detail that may be empty
+    proof: Callable  # the function whose code is shown
+
+
 class Drawing:
     """Some HTML that a notebook shows; `words` say what it is without it."""
 
-    def __init__(self, words, html):
+    def __init__(self, words: str, html: str):
         self.words, self.html = words, html
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.words
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return self.html
 
 
-def chooser(**documents):
+def chooser(**documents: Sequence[Claim]) -> Drawing:
     """Draw radio buttons for the verdicts, and how many claims of each there are.
 
     documents: the claims of each, by the prefix as in `ledger`.
     """
     counts = {p: Counter(_kind(c) for c in claims) for p, claims in documents.items()}
-    total = sum(counts.values(), Counter())
+    total: Counter[str] = Counter()
+    for count in counts.values():
+        total += count
     kinds = {kind: slug for kind, slug in SLUGS.items() if total[kind]}
     buttons = [("all", "all", total.total())]
     buttons += [(slug, kind, total[kind]) for kind, slug in kinds.items()]
@@ -62,7 +77,7 @@ def chooser(**documents):
     )
 
 
-def _tally(counts, kinds):
+def _tally(counts: Mapping[str, Counter[str]], kinds: Mapping[str, str]) -> str:
     """Return a table: how many claims of each of `kinds` a document has."""
     words = "all", *[kind if len(kind) < 9 else slug for kind, slug in kinds.items()]
     head = "".join(f'<th scope="col">{word}</th>' for word in words)
@@ -80,11 +95,10 @@ def _tally(counts, kinds):
     )
 
 
-def ledger(prefix, claims, found):
+def ledger(prefix: str, claims: Sequence[Claim], found: Iterable[str]) -> Drawing:
     """Draw each of `claims` with what was `found` for it, a text for each.
 
-    Entry n has the address `#prefix-n`.  A claim has `says`, `then`, a `verdict` with
-    `kind` and `detail`, and a `proof`, a function.  Raises ValueError where the lengths
+    Entry n has the address `#prefix-n`.  Raises ValueError where the lengths
     differ, KeyError for an unknown verdict.
     """
     entries = "".join(
@@ -95,24 +109,27 @@ def ledger(prefix, claims, found):
     return Drawing(f"{len(claims)} claims", f'<ol class="ledger">{entries}</ol>{none}')
 
 
-def source(proof):
+def source(proof: Callable) -> str:
     """Return the code of a proof without its decorator and its docstring."""
     text = textwrap.dedent(inspect.getsource(proof))
-    node = ast.parse(text).body[0]
-    lines, doc = text.splitlines(), node.body[0]
-    head = lines[node.lineno - 1 : doc.lineno - 1]
-    if not (isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant)):
-        return "\n".join(lines[node.lineno - 1 :])
-    while len(lines) > doc.end_lineno and not lines[doc.end_lineno].strip():
-        del lines[doc.end_lineno]
-    return "\n".join(head + lines[doc.end_lineno :])
+    lines, function = text.splitlines(), ast.parse(text).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    if ast.get_docstring(function) is None:
+        return "\n".join(lines[function.lineno - 1 :])
+    docstring = function.body[0]
+    head = lines[function.lineno - 1 : docstring.lineno - 1]
+    body = lines[docstring.end_lineno :]
+    while body and not body[0].strip():
+        del body[0]
+    return "\n".join(head + body)
 
 
-def _kind(claim):
-    return claim.verdict.kind
+def _kind(claim: Claim) -> str:
+    kind, _ = claim.verdict
+    return kind
 
 
-def _entry(name, number, claim, now):
+def _entry(name: str, number: int, claim: Claim, now: str) -> str:
     kind, detail = claim.verdict
     why = detail.startswith("because ")  # a clause of its own, not a part of the badge
     badge = f"<strong>{kind}</strong>" + ("" if why else f" {escape(detail)}").rstrip()
@@ -135,6 +152,6 @@ def _entry(name, number, claim, now):
     )
 
 
-def _prose(text):
+def _prose(text: str) -> str:
     """Return text as HTML, with what stands between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))

@@ -5,6 +5,8 @@ nothing else.  A status that is not the expected one is an error, and so is a co
 that does not end.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import shlex
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
@@ -31,21 +34,29 @@ TRACE, COLUMNS = "Traceback (most recent call last):", 80
 class Console:
     """A command and what came of it; `text` has its lines, one whole message each."""
 
-    def __init__(self, command, lines):
+    def __init__(self, command: str, lines: Iterable[str]):
         self.command, self.text = command, "\n".join(lines)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shown = [f"$ {self.command}"]
         for line in self.text.splitlines():
             indent = " " * len(parted(line)[0])
             shown += textwrap.wrap(line, COLUMNS, subsequent_indent=indent) or [""]
         return "\n".join(shown)
 
-    def _repr_markdown_(self):
+    def _repr_markdown_(self) -> str:
         return f"````console\n{self!r}\n````"
 
 
-def console(command, *, status=0, only="", arrived=False, seconds=600, folder=None):
+def console(
+    command: str,
+    *,
+    status: int = 0,
+    only: str = "",
+    arrived: bool = False,
+    seconds: float = 600,
+    folder: str | Path | None = None,
+) -> Console:
     """Run `command`, of which every program is found in examples/ by its name.
 
     status: that it must exit with.  only: a regular expression of the lines to show,
@@ -62,28 +73,37 @@ def console(command, *, status=0, only="", arrived=False, seconds=600, folder=No
     lines = [parted(line) for line in said.splitlines()]
     if not arrived:
         lines.sort(key=lambda line: int(line[0][1:-2] or sys.maxsize))
-    return Console(command, _chosen(_told(lines), only))
+    return Console(command, _chosen(_messages(lines), only))
 
 
-def parted(line):
+def parted(line: str) -> tuple[str, str]:
     """Return the `[0] ` in front of a line, or nothing, and the line behind it."""
-    number = re.match(r"\[\d+\] |", line)[0]
+    found = re.match(r"\[\d+\] ", line)
+    number = found[0] if found else ""
     return number, line[len(number) :]
 
 
-def _run(command, seconds, kept):
+def _run(command: str, seconds: float, kept: str | Path | None) -> tuple[str, int]:
     """Return what a command wrote, and its exit status."""
     words = shlex.split(command)
-    words[0] = {"python": sys.executable}.get(words[0], words[0])
+    if words[0] == "python":
+        words[0] = sys.executable
     env = {k: v for k, v in os.environ.items() if not STEERS.match(k)}
     with nullcontext(kept) if kept else tempfile.TemporaryDirectory() as folder:
         for name, path in named_programs(
             command, [*map(Path, filter(None, sys.path))]
         ).items():
             shutil.copy(path, Path(folder, name))
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
-        pipes |= {"stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
-        with subprocess.Popen(words, cwd=folder, env=env, **pipes) as process:
+        with subprocess.Popen(
+            words,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        ) as process:
             try:
                 said, _ = process.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
@@ -97,7 +117,7 @@ def _run(command, seconds, kept):
     return said.replace(str(folder), "."), process.returncode
 
 
-def _told(lines):
+def _messages(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield lines without times, threads and stacks; an error without its traceback."""
     tracing = set()
     for number, line in lines:
@@ -111,7 +131,7 @@ def _told(lines):
             yield number + DETAIL.sub("", STAMP.sub("", line))
 
 
-def _chosen(lines, only):
+def _chosen(lines: Iterable[str], only: str) -> list[str]:
     """Return the lines that match, with an ellipsis for those between."""
     found = []
     for line in lines:

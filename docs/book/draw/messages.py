@@ -10,11 +10,15 @@ may also be the examples of a batch on one device, as vmap has them.
     messages([("x", x), ("after ppermute", y, ring)], alt="Each sends to the next.")
 """
 
+from __future__ import annotations
+
 import textwrap
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+import jax
 import numpy as np
 
 from book.draw import svg as draw
@@ -53,13 +57,25 @@ class Row(NamedTuple):
     """An array: its heading, and how it came to be from the array before it."""
 
     label: str
-    blocks: list  # of arrays of floats in two axes, one for each column
-    sends: list
-    owners: list  # for each column, where each number that was moved comes from
-    computed: bool
+    blocks: list[np.ndarray]  # of floats in two axes, one for each column
+    sends: list[Send]
+    owners: list[Owners]  # of each column
+    computed: bool  # whether none of its numbers has a hue
 
 
-def messages(items, alt, computed=(), columns="device"):
+Owners = Mapping[float, int]  # a number that was moved -> where it comes from
+Box = tuple[float, float, float, float]  # left, top, width, height
+Point = Sequence[float]  # x, y
+Said = str | Iterable[Sequence]  # the sends of a row as `messages` takes them
+Labels = Sequence[Sequence[str]]  # the lines above each column
+
+
+def messages(
+    items: Iterable[Sequence],
+    alt: str,
+    computed: str | Iterable[str] = (),
+    columns: str = "device",
+) -> Figure:
     """Paint `(label, array, sends)` rows: what each device holds, and who sent it.
 
     sends: pairs of positions (from, to), in the order of the mesh, or triples with a
@@ -87,7 +103,7 @@ def messages(items, alt, computed=(), columns="device"):
     sends = [_sends(said, len(words), label) for label, _, said in items]
     owners = [_first(cuts, blocks[0])]
     for k, label in list(enumerate(names))[1:]:
-        known = [{}] * len(words)
+        known: list[Owners] = [{}] * len(words)
         if label not in computed:
             known = _moved(label, blocks[k - 1 : k + 1], sends[k], owners[-1], words)
         owners.append(known)
@@ -99,12 +115,16 @@ def messages(items, alt, computed=(), columns="device"):
     return Figure(alt, *_picture(rows, words))
 
 
-def _item(label, x, sends=()):
+def _item(
+    label: str, x: jax.Array | np.ndarray, sends: Said = ()
+) -> tuple[str, jax.Array | np.ndarray, Said]:
     """Return a row as it was said, with or without its sends."""
     return label, x, sends
 
 
-def _on_devices(items):
+def _on_devices(
+    items: Sequence[tuple[str, jax.Array]],
+) -> tuple[Labels, list[tuple], list[list[np.ndarray]]]:
     """Return the labels of each device, its piece of the first array, and the blocks.
 
     The blocks are those of each array, in the order of the mesh.
@@ -115,7 +135,9 @@ def _on_devices(items):
     return words, pieces(x, devices), blocks
 
 
-def _of_examples(items):
+def _of_examples(
+    items: Sequence[tuple[str, jax.Array | np.ndarray]],
+) -> tuple[Labels, list[int], list[list[np.ndarray]]]:
     """Return the same as `_on_devices` for examples: each is a piece of its own."""
     if len(items) < 2:
         raise ValueError("a picture of examples has two arrays or more")
@@ -129,7 +151,7 @@ def _of_examples(items):
     return [[f"example {k}"] for k in range(count)], list(range(count)), blocks
 
 
-def _examples(label, x):
+def _examples(label: str, x: jax.Array | np.ndarray) -> list[np.ndarray]:
     """Return what each example has in an array: its first axis counts them."""
     if not isinstance(x, np.ndarray) and len(draw.concrete(x).sharding.device_set) > 1:
         raise ValueError(f"{label!r} is on several devices; examples are on one")
@@ -142,8 +164,8 @@ def _examples(label, x):
     return list(np.asarray(x).astype(float).reshape(len(x), *shape))
 
 
-def _sends(said, count, label):
-    """Return the sends of a step as they were said; raise where one cannot be."""
+def _sends(said: Said, count: int, label: str) -> list[Send]:
+    """Return the sends of a step; raises ValueError where one cannot be."""
     if isinstance(said, str) and said != "all":
         raise ValueError(f"sends are pairs (from, to), or 'all', not {said!r}")
     if isinstance(said, str):
@@ -159,7 +181,7 @@ def _sends(said, count, label):
     return sends
 
 
-def _first(cuts, blocks):
+def _first(cuts: Sequence, blocks: Iterable[np.ndarray]) -> list[Owners]:
     """Return the owners of the first row: of equal pieces the first device is it."""
     return [
         dict.fromkeys(block.ravel().tolist(), cuts.index(cut))
@@ -167,19 +189,25 @@ def _first(cuts, blocks):
     ]
 
 
-def _moved(label, rows, sends, owners, words):
+def _moved(
+    label: str,
+    rows: Sequence[Sequence[np.ndarray]],
+    sends: Iterable[Send],
+    owners: Sequence[Owners],
+    words: Labels,
+) -> list[Owners]:
     """Return the owners in the second of two `rows` of blocks, from those in the first.
 
     A number was moved if it was here, or on a device that sends to here, with a hue.
     """
     before, after = rows
-    moved = []
+    moved: list[Owners] = []
     for place, block in enumerate(after):
         sources = {place} | {s.source for s in sends if s.target == place}
-        known = {}
+        known: dict[float, int] = {}
         for number in block.ravel().tolist():
             had = [k for k in sorted(sources) if number in before[k]]
-            found = {owners[k].get(number) for k in had}
+            found = {owners[k].get(number) for k in had}  # None: it was computed
             if len(found) > 1:
                 where = " and ".join(" ".join(words[k]) for k in had)
                 raise ValueError(
@@ -188,13 +216,14 @@ def _moved(label, rows, sends, owners, words):
                     " elsewhere; fill the first array with distinct numbers, none a"
                     " sum of others, or name the row in computed"
                 )
-            if found - {None}:
-                known |= {number: found.pop()}
+            for owner in found:
+                if owner is not None:
+                    known[number] = owner
         moved.append(known)
     return moved
 
 
-def _lying(blocks, words):
+def _lying(blocks: Sequence[Sequence[np.ndarray]], words: Labels) -> bool:
     """Return whether all the 1-d blocks have room on their side, without scrolling."""
     room = (ROOM + GAP) / len(words) - GAP - 2 * PAD + 4
     flats = [block for row in blocks for block in row if block.ndim == 1]
@@ -202,7 +231,7 @@ def _lying(blocks, words):
     return across * max((block.size for block in flats), default=0) <= room
 
 
-def _picture(rows, words):
+def _picture(rows: Sequence[Row], words: Labels) -> tuple[str, float, float]:
     """Return the SVG of all rows, its width and its height."""
     count, across = len(words), width_of([b for row in rows for b in row.blocks])
     inside = across * max(row.blocks[0].shape[1] for row in rows) + 2 * PAD - 4
@@ -211,7 +240,9 @@ def _picture(rows, words):
     spare = min(4.8 * longest + 10, (ROOM + GAP) / count - GAP)
     wide = max(inside, 4.8 * longest + 4, SMALL * said - GAP, spare)
     apart = max(wide + GAP, min(APART, (ROOM + GAP) / count))
-    right, bottom, body = (count - 1) * apart + wide, 0, ""
+    right = (count - 1) * apart + wide
+    bottom: float = 0
+    body = ""
     for number, row in enumerate(rows):
         lines = textwrap.wrap(row.label, int(max(right, ROOM) / LETTER)) or [""]
         wraps = _wraps(row.sends, count)
@@ -237,13 +268,13 @@ def _picture(rows, words):
     return body, right, bottom
 
 
-def _length(heading):
+def _length(heading: str) -> float:
     """Return how long a line of a heading is at the most."""
     slim, broad = (sum(map(heading.count, letters)) for letters in (SLIM, BROAD))
     return 4.8 * slim + 12 * broad + 8.4 * (len(heading) - slim - broad)
 
 
-def _wraps(sends, count):
+def _wraps(sends: Sequence[Send], count: int) -> list[Send]:
     """Return the sends that lead around the end, where most go as far without it.
 
     The first of them runs highest; so they do not cross each other.
@@ -259,7 +290,7 @@ def _wraps(sends, count):
     return sorted(wraps, key=lambda s: s.source if s.target < s.source else -s.source)
 
 
-def _height(sends, wraps):
+def _height(sends: Sequence[Send], wraps: Sequence[Send]) -> float:
     """Return how tall the arrows of a step are, down to the heading below them."""
     if not sends:
         return GAP
@@ -268,7 +299,14 @@ def _height(sends, wraps):
     return SHORT + STEEP * max(spans, default=0) + LEVEL * len(wraps) + words
 
 
-def _arrows(sends, wraps, columns, wide, heights, boxes):
+def _arrows(
+    sends: Sequence[Send],
+    wraps: Sequence[Send],
+    columns: Sequence[float],
+    wide: float,
+    heights: tuple[float, float, float],
+    boxes: Iterable[Box],
+) -> str:
     """Return the SVG of the arrows of a step, broken where `boxes` of words stand.
 
     heights: of the frames above, of what is above the heading, of the frames below.
@@ -297,14 +335,21 @@ def _arrows(sends, wraps, columns, wide, heights, boxes):
     return body + said
 
 
-def _ports(sends, wraps, columns, wide, side):
+def _ports(
+    sends: Iterable[Send],
+    wraps: Sequence[Send],
+    columns: Sequence[float],
+    wide: float,
+    side: int,
+) -> dict[Send, float]:
     """Return where each send leaves a frame (side 0) or arrives at one (side 1)."""
     ports = {}
 
-    def order(send):
+    def order(send: Send) -> int:
+        other = send.source if side else send.target
         if side and send in wraps:  # at the outer side, where no other arrow comes
             return -len(columns) if send.target < send.source else 2 * len(columns)
-        return send[1 - side]
+        return other
 
     for place, left in enumerate(columns):
         here = sorted((s for s in sends if s[side] == place), key=order)
@@ -313,7 +358,9 @@ def _ports(sends, wraps, columns, wide, side):
     return ports
 
 
-def _room(ends, across, crossed, boxes):
+def _room(
+    ends: Sequence[Point], across: float, crossed: bool, boxes: Iterable[Box]
+) -> Box:
     """Return a box for words on the line between `ends`, free of other `boxes`.
 
     It is at the middle, where this is free and the line is not `crossed` there.
@@ -328,7 +375,7 @@ def _room(ends, across, crossed, boxes):
     return tried[0]
 
 
-def _meet(one, other):
+def _meet(one: Box, other: Box) -> bool:
     """Return whether two boxes (x, y, width, height) overlap."""
     return all(
         one[k] < other[k] + other[k + 2] and other[k] < one[k] + one[k + 2]
@@ -336,7 +383,7 @@ def _meet(one, other):
     )
 
 
-def _arrow(path, boxes, thin):
+def _arrow(path: Sequence[Point], boxes: Sequence[Box], thin: bool) -> str:
     """Return the SVG of one arrow: what of its lines no box covers, and its head."""
     x, y = path[-1]
     size = 0.7 if thin else 1
@@ -354,7 +401,7 @@ def _arrow(path, boxes, thin):
     return f'<g class="send"><path d="{line}" {look}/>{head}</g>'
 
 
-def _seen(start, stop, boxes):
+def _seen(start: Point, stop: Point, boxes: Iterable[Box]) -> list[tuple[Point, Point]]:
     """Return the parts of the line from `start` to `stop` that are in no box."""
     hidden = []
     for x, y, wide, tall in boxes:
@@ -367,13 +414,14 @@ def _seen(start, stop, boxes):
                 first, last = max(first, ends[0]), min(last, ends[1])
         if first < last:
             hidden.append((first, last))
-    parts, at = [], 0.0
+    parts: list[tuple[Point, Point]] = []
+    at = 0.0
     for first, last in [*sorted(hidden), (1.0, 1.0)]:
         if first > at:
-            both = (
+            one, other = (
                 [a + t * (b - a) for a, b in zip(start, stop, strict=True)]
                 for t in (at, first)
             )
-            parts.append(tuple(both))
+            parts.append((one, other))
         at = max(at, last)
     return parts

@@ -6,10 +6,14 @@ In a panel that is named as computed no number has a hue, whatever it is equal t
 Hatching marks sums that lack terms. A 0 that nobody held is faint: nothing came.
 """
 
-import math
-from itertools import product
-from typing import NamedTuple
+from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -26,12 +30,19 @@ class Panel(NamedTuple):
     """One array: its heading, and its block on each device in the order of the mesh."""
 
     label: str
-    blocks: list  # of arrays of floats, in two axes
+    blocks: list[np.ndarray]  # of floats, in two axes
     partial: bool  # whether its sums lack terms
     computed: bool  # whether none of its numbers came from the first array
 
 
-def before_after(x, y, alt, labels=("before", "after"), partial=(), computed=()):
+def before_after(
+    x: jax.Array,
+    y: jax.Array,
+    alt: str,
+    labels: Sequence[str] = ("before", "after"),
+    partial: str | Iterable[str] = (),
+    computed: str | Iterable[str] = (),
+) -> Figure:
     """Paint the block of `x` and the block of `y` on each device: what went where.
 
     Fill `x` with whole numbers, no two alike, none 0 and none a sum of others:
@@ -40,7 +51,12 @@ def before_after(x, y, alt, labels=("before", "after"), partial=(), computed=())
     return steps(zip(labels, (x, y), strict=True), alt, partial, computed)
 
 
-def steps(items, alt, partial=(), computed=()):
+def steps(
+    items: Iterable[tuple[str, jax.Array]],
+    alt: str,
+    partial: str | Iterable[str] = (),
+    computed: str | Iterable[str] = (),
+) -> Figure:
     """Paint `(label, array)` panels: what each device holds after each step.
 
     partial: the labels of the panels whose sums lack terms.
@@ -79,26 +95,37 @@ def steps(items, alt, partial=(), computed=()):
     return Figure(alt, *best)
 
 
-def named(keyword, labels, names):
-    """Return `labels`, one or several, as a list; raise unless all are `names`."""
+def named(
+    keyword: str, labels: str | Iterable[str], names: Sequence[str | None]
+) -> list[str]:
+    """Return `labels`, one or several, as a list.
+
+    Raises ValueError, which names the argument `keyword`, unless all are `names`.
+    """
     labels = [labels] if isinstance(labels, str) else list(labels)
     if odd := [label for label in labels if label not in names]:
         raise ValueError(f"{keyword} has {odd}, but the panels are called {names}")
     return labels
 
 
-def computed_of(labels, names):
-    """Return the labels of what was computed; raise where it is the first array."""
+def computed_of(labels: str | Iterable[str], names: Sequence[str]) -> list[str]:
+    """Return the labels of what was computed.
+
+    Raises ValueError where one of them is none of `names`, or the first.
+    """
     labels = named("computed", labels, names)
     if names and names[0] in labels:
         raise ValueError(f"{names[0]!r} is not computed: hues begin in the first array")
     return labels
 
 
-def all_held(items, most=MOST):
+def all_held(
+    items: Sequence[tuple[str, jax.Array]], most: int = MOST
+) -> list[dict[jax.Device, np.ndarray]]:
     """Return the block of each device for each of the (label, array) `items`.
 
-    Raises where these cannot be steps of a move, or a block has over `most` numbers.
+    Raises ValueError where these cannot be steps of a move, or a block has over `most`
+    numbers; TypeError where an array is not concrete, or not of real numbers.
     """
     names = [label for label, _ in items]
     if len(items) < 2:
@@ -111,7 +138,7 @@ def all_held(items, most=MOST):
     return held
 
 
-def _held(x, most):
+def _held(x: jax.Array, most: int) -> dict[jax.Device, np.ndarray]:
     """Return the block of each device as floats, in as few axes as it needs."""
     block = draw.concrete(x).sharding.shard_shape(x.shape)
     shape = shape_of(block, x.dtype, most)
@@ -119,8 +146,12 @@ def _held(x, most):
     return {s.device: np.asarray(s.data).astype(float).reshape(shape) for s in shards}
 
 
-def shape_of(block, dtype, most):
-    """Return the shape in which a block is painted; raise where it cannot be."""
+def shape_of(block: tuple[int, ...], dtype: Any, most: int) -> tuple[int, ...]:
+    """Return the shape, of at most two axes, in which a block is painted.
+
+    Raises TypeError where its numbers are not real; ValueError where it has three axes
+    longer than 1, or no numbers, or over `most`.
+    """
     real = jnp.bool_, jnp.integer, jnp.floating
     if not any(jnp.issubdtype(dtype, kind) for kind in real):
         raise TypeError(f"a move is painted from real numbers, not from {dtype}")
@@ -133,16 +164,22 @@ def shape_of(block, dtype, most):
     return shape
 
 
-def pieces(x, devices):
+def pieces(x: jax.Array, devices: Iterable[jax.Device]) -> list[tuple]:
     """Return which piece of `x` each of `devices` has: equal pieces are the same."""
     indices = x.sharding.devices_indices_map(x.shape)
     cuts = [zip(indices[device], x.shape, strict=True) for device in devices]
     return [tuple(part.indices(length) for part, length in cut) for cut in cuts]
 
 
-def _owners(x, devices, held):
-    """Return where in `devices` each number of `x` is held first."""
-    owners, begins = {}, {}
+def _owners(
+    x: jax.Array, devices: Sequence[jax.Device], held: Mapping[jax.Device, np.ndarray]
+) -> dict[float, int]:
+    """Return where in `devices` each number of `x` is held first.
+
+    Raises ValueError where a number is in two pieces.
+    """
+    owners: dict[float, int] = {}
+    begins: dict[float, tuple] = {}
     for place, piece in enumerate(pieces(x, devices)):
         for number in held[devices[place]].ravel().tolist():
             owners.setdefault(number, place)
@@ -154,14 +191,20 @@ def _owners(x, devices, held):
     return owners
 
 
-def flat(block, lying):
+def flat(block: np.ndarray, lying: bool) -> np.ndarray:
     """Return a block in two axes: a 1-d block stands, unless it is `lying`."""
     if block.ndim == 2:
         return block
     return block.reshape(1, -1) if lying else block.reshape(-1, 1)
 
 
-def _picture(panels, labels, columns, owners, aligned):
+def _picture(
+    panels: Sequence[Panel],
+    labels: Sequence[Sequence[str]],
+    columns: int | None,
+    owners: Mapping[float, int],
+    aligned: bool,
+) -> tuple[str, float, float]:
     """Return the SVG of all panels, its width and its height.
 
     aligned: whether the frames of all panels are equally wide.
@@ -170,7 +213,9 @@ def _picture(panels, labels, columns, owners, aligned):
     across = width_of(blocks)
     least = 4.8 * max(len(words) for lines in labels for words in lines)
     wide = [max(least, across * p.blocks[0].shape[1]) + 2 * PAD for p in panels]
-    body, right, bottom = "", 0, -2 * GAP
+    body = ""
+    right: float = 0
+    bottom: float = -2 * GAP
     for line in _lines(panels, [max(wide)] * len(wide) if aligned else wide, columns):
         top, rows = bottom + 2 * GAP, max(len(panel.blocks[0]) for panel, *_ in line)
         size = LINE * len(labels[0]) + DOWN * rows + 2 * PAD - 2
@@ -193,9 +238,12 @@ def _picture(panels, labels, columns, owners, aligned):
     return body, right, bottom
 
 
-def _lines(panels, wide, columns):
+def _lines(
+    panels: Sequence[Panel], wide: Sequence[float], columns: int | None
+) -> list[list[tuple[Panel, float, int, float, float]]]:
     """Return lines of (panel, width of a frame, frames on a line, left, right)."""
-    lines, right = [], ROOM
+    lines: list[list[tuple[Panel, float, int, float, float]]] = []
+    right = ROOM
     for panel, frame in zip(panels, wide, strict=True):
         along = columns or draw.wrapped(len(panel.blocks), frame, ROOM)
         length = max(LETTER * len(panel.label), along * (frame + GAP) - GAP)
@@ -207,25 +255,34 @@ def _lines(panels, wide, columns):
     return lines
 
 
-def width_of(blocks):
+def width_of(blocks: Iterable[np.ndarray]) -> int:
     """Return the width of a token in which each number of `blocks` has room."""
-    longest = max(len(text) for block in blocks for text in draw.texts_of(block))
+    longest = max(len(text) for block in blocks for text in draw.texts_of(block) or [])
     return max(16, 6 * longest + 6, 7 * longest + 3)  # for bold in a wide typeface
 
 
-def tokens(block, across, owners, partial=False, computed=False):
+def tokens(
+    block: np.ndarray,
+    across: float,
+    owners: Mapping[float, int],
+    partial: bool = False,
+    computed: bool = False,
+) -> str:
     """Return the SVG of one block: a token for each number, its colour and hatching.
 
     owners: where each number that came from the first array was held there.
     computed: whether a 0 is a result; else it says that nothing came.
     """
     body, numbers = "", ""
-    texts = iter(draw.texts_of(block))
+    texts = iter(draw.texts_of(block) or [])
     for (row, column), number in np.ndenumerate(block):
         x, y = across * column, DOWN * row
-        kind = (
-            "held" if number in owners else "sum" if number or computed else "nothing"
-        )
+        if number in owners:
+            kind = "held"
+        elif number or computed:
+            kind = "sum"
+        else:
+            kind = "nothing"
         hue = draw.fill(owners[number]) if kind == "held" else "none"
         faint = 'stroke-dasharray="1 2" stroke-opacity=".3"'
         line = faint if kind == "nothing" else 'stroke-opacity=".5"'
@@ -233,14 +290,17 @@ def tokens(block, across, owners, partial=False, computed=False):
         body += draw.rect(kind, *place, f'rx="2.5" fill="{hue}" {line}')
         if partial and kind != "nothing":
             body += _hatching(*place, INK if kind == "held" else "currentColor")
-        look = {"held": f'fill="{INK}"', "sum": 'font-weight="700"'}
-        look = look.get(kind, 'fill-opacity=".55"')
+        looks = {
+            "held": f'fill="{INK}"',
+            "sum": 'font-weight="700"',
+            "nothing": 'fill-opacity=".55"',
+        }
         at = x + across / 2, y + DOWN / 2 + 3.6
-        numbers += draw.text(*at, next(texts), f'class="value" {look}')
+        numbers += draw.text(*at, next(texts), f'class="value" {looks[kind]}')
     return body + numbers
 
 
-def _hatching(x, y, wide, tall, colour):
+def _hatching(x: float, y: float, wide: float, tall: float, colour: str) -> str:
     """Return diagonals across a rectangle, on one grid for all: x + y is a multiple."""
     path = ""
     first, last = math.ceil((x + y + 1) / HATCH), (x + y + wide + tall - 1) / HATCH

@@ -8,8 +8,11 @@ Both axes are logarithmic, since what is compared here differs by powers of ten.
     lines({"vmap": [(8, 2e-5), (64, 3e-5)]}, x="rows", y="a call [s]", alt="Flat.")
 """
 
+from __future__ import annotations
+
 import math
 import re
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 from book.draw.arrays import HEADING, HUES, WIDTH, Figure
@@ -27,10 +30,18 @@ MIXED = 60  # percent of hue in a line; the rest is the colour of the text
 PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
 HEIGHT, LEAST = 190, 200  # of the field; the least width that is left for it
 ROOM, APART, LETTER = 10, 12.5, 5.6  # around points; between names; for a letter
+Point = tuple[float, float]
+Scale = Callable[[float], float]  # from a value to its place in the picture
 FAINT = 'stroke="currentColor" stroke-width=".6" stroke-opacity'
 
 
-def lines(series, alt, x, y, title=None):
+def lines(
+    series: Mapping[str, Sequence[Point]],
+    alt: str,
+    x: str,
+    y: str,
+    title: str | None = None,
+) -> Figure:
     """Draw `{name: [(x, y), ...]}`, a line for each name, on two logarithmic axes.
 
     x, y: what an axis counts, its unit in brackets: "a call [s]" has ticks like 1 ms.
@@ -58,7 +69,7 @@ def lines(series, alt, x, y, title=None):
     return Figure(alt.strip(), body, left + field + names, top + HEIGHT + 34)
 
 
-def _refuse(series, alt):
+def _refuse(series: Mapping[str, Sequence[Point]], alt: str) -> None:
     """Raise what `lines` promises to raise."""
     if not alt or not alt.strip():
         raise ValueError("a figure needs alt: one sentence that says what is seen")
@@ -72,7 +83,12 @@ def _refuse(series, alt):
                 raise ValueError(f"{name!r} has {value}; a log axis begins above zero")
 
 
-def _rows(ticks, words, place, down):
+def _rows(
+    ticks: Mapping[str, float],
+    words: str,
+    place: tuple[float, float, float],
+    down: Scale,
+) -> str:
     """Return the axis on the left: a hairline across the field for each tick."""
     left, top, field = place
     body = _words(0, top - 8, words, 'class="axis" text-anchor="start"')
@@ -84,7 +100,12 @@ def _rows(ticks, words, place, down):
     return body + f'<path d="{frame}" fill="none" {FAINT}=".6"/>'
 
 
-def _columns(ticks, words, place, across):
+def _columns(
+    ticks: Mapping[float, str],
+    words: str,
+    place: tuple[float, float, float],
+    across: Scale,
+) -> str:
     """Return the axis below: a short line for each tick."""
     left, top, field = place
     body = ""
@@ -94,13 +115,13 @@ def _columns(ticks, words, place, across):
     return body + _words(left + field / 2, top + HEIGHT + 30, words, 'class="axis"')
 
 
-def _unit(label):
+def _unit(label: str) -> tuple[str, str]:
     """Return the words of `label`, and the unit that it has in brackets, or ""."""
     found = re.fullmatch(r"(.*?) *\[(\w+)\]", label)
-    return found.groups() if found else (label, "")
+    return (found[1], found[2]) if found else (label, "")
 
 
-def _amount(value, unit):
+def _amount(value: float, unit: str) -> str:
     """Return a number with three digits, as 1,000 or with its unit: 10 MB, 20 ms."""
     if not unit:
         return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
@@ -108,7 +129,7 @@ def _amount(value, unit):
     return f"{value / 10.0**power:.3g} {PREFIXES[power]}{unit}"
 
 
-def _ticks(values, most):
+def _ticks(values: Sequence[float], most: float) -> list[float]:
     """Return round numbers among `values`, at most about `most`: 1, 2, 5, or powers."""
     low, high = math.log10(min(values)), math.log10(max(values))
     low, high = low - 0.05 * (high - low) - 1e-9, high + 0.05 * (high - low) + 1e-9
@@ -121,14 +142,14 @@ def _ticks(values, most):
     return found[:: math.ceil(len(found) / most) or 1] or [min(values)]
 
 
-def _scale(values, start, stop):
+def _scale(values: Sequence[float], start: float, stop: float) -> Scale:
     """Return a function from a value to its place between `start` and `stop`."""
     low, high = math.log10(min(values)), math.log10(max(values))
     low, high = (low, high) if low < high else (low - 0.5, high + 0.5)
     return lambda v: start + (math.log10(v) - low) / (high - low) * (stop - start)
 
 
-def _apart(places, low, high):
+def _apart(places: Sequence[float], low: float, high: float) -> list[float]:
     """Return places for names, near to `places` and APART, between `low` and `high`."""
     order = sorted(range(len(places)), key=places.__getitem__)
     found = list(places)
@@ -139,7 +160,7 @@ def _apart(places, low, high):
     return found
 
 
-def _line(k, name, points, right, end):
+def _line(k: int, name: str, points: Sequence[Point], right: float, end: float) -> str:
     """Return the SVG of one line with its marks, and with its name at its end."""
     hue = f"var(--hue-{ORDER[k] + 1}, {HUES[ORDER[k]]})"
     colour = f"color-mix(in srgb, {hue} {MIXED}%, currentColor)"
@@ -154,5 +175,5 @@ def _line(k, name, points, right, end):
     return f'<g class="series" style="stroke:{colour};fill:{colour}">{body}</g>{words}'
 
 
-def _words(x, y, words, attributes):
+def _words(x: float, y: float, words: str, attributes: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" {attributes}>{escape(words)}</text>'

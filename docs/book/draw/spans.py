@@ -7,16 +7,20 @@ names have equal hues, and a bar that has room for its name carries it.
     spans({"host": [("load", 0, 20)]}, x="time [ms]", alt="The host loads for 20 ms.")
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from book.draw.svg import GAP, HUES, INK, LABEL, Figure, described, fill, rect, text
 
 LETTER, TALL, APART = 5.6, 15, 4  # of a letter; a row; between rows
 FIELD, KEY = 430, 14  # how wide the axis is; the square of a name below it
+Event = tuple[str, float, float]  # name, start, stop
 
 
-def spans(rows, x, alt):
+def spans(rows: Mapping[str, Sequence[Event]], x: str, alt: str) -> Figure:
     """Draw `{row: [(name, start, stop), ...]}` as bars over one axis from zero.
 
     x: what the axis counts, in words.  The first start is zero, whatever clock it is.
@@ -40,8 +44,8 @@ def spans(rows, x, alt):
     return Figure(alt, body, left + FIELD + GAP, below + 52)
 
 
-def _names(events):
-    """Return the names, each once; raise what `spans` promises to raise."""
+def _names(events: Iterable[Event]) -> list[str]:
+    """Return the names, each once; raises what `spans` promises to raise."""
     for name, start, stop in events:
         if not start <= stop:
             raise ValueError(f"{name!r} ends at {stop}, before it begins at {start}")
@@ -51,7 +55,7 @@ def _names(events):
     return names
 
 
-def _bar(name, hue, at, top, wide):
+def _bar(name: str, hue: int, at: float, top: float, wide: float) -> str:
     """Return one bar, with its name where that fits, and as its title anyway."""
     body = rect("bar", at, top, max(wide, 0.5), TALL, f'fill="{fill(hue)}"')
     if LETTER * len(name) + 2 < wide:
@@ -59,7 +63,7 @@ def _bar(name, hue, at, top, wide):
     return f"<g><title>{escape(name)}</title>{body}</g>"
 
 
-def _axis(left, below, length, x):
+def _axis(left: float, below: float, length: float, x: str) -> str:
     """Return the axis below all rows, with three to seven round numbers."""
     power = 10.0 ** math.floor(math.log10(length or 1))
     tick = next(power * n for n in (0.2, 0.5, 1, 2) if length <= 7 * power * n)
@@ -71,7 +75,7 @@ def _axis(left, below, length, x):
     return body + text(left + FIELD / 2, below + 27, x, 'class="axis"')
 
 
-def _key(names, left, top):
+def _key(names: Iterable[str], left: float, top: float) -> str:
     """Return the hues with their names, side by side."""
     body = ""
     for number, name in enumerate(names):

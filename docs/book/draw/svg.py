@@ -4,9 +4,13 @@ Promise: a picture says in words what is seen, follows the page's colours in lig
 and print, and comes out the same, byte for byte, for the same arrays.
 """
 
+from __future__ import annotations
+
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -38,10 +42,10 @@ class Figure:
     width: float
     height: float
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.alt
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         style = f"width:100%;max-width:{1.4 * self.width:.0f}px"
         if self.width > 1.05 * WIDTH:  # scrolled on a phone, not shrunk
             style += f";min-width:{0.8 * self.width:.0f}px"
@@ -49,7 +53,7 @@ class Figure:
         frame = 'class="painted" style="margin-inline:0;overflow-x:auto"'
         return f"<figure {frame}>{picture}</figure>"
 
-    def standalone(self):
+    def standalone(self) -> str:
         """Return the text of an SVG file: an `<img>` for light and dark pages."""
         namespace = 'xmlns="http://www.w3.org/2000/svg"'
         text = self._svg(f'{namespace} width="{1.4 * self.width:.0f}"', STANDALONE)
@@ -57,7 +61,7 @@ class Figure:
             text = text.replace(f"var(--hue-{number}, {hue})", hue)
         return text + "\n"
 
-    def _svg(self, attributes, style=""):
+    def _svg(self, attributes: str, style: str = "") -> str:
         name = hashlib.sha256((self.alt + self.body).encode()).hexdigest()[:12]
         return (
             f'<svg {attributes} viewBox="-1 -1 {self.width + 2:g} {self.height + 2:g}"'
@@ -68,22 +72,29 @@ class Figure:
         )
 
 
-def described(alt):
-    """Return `alt` without space around it; raise ValueError where it says nothing."""
+def described(alt: str | None) -> str:
+    """Return `alt` without space around it; raises ValueError where it says nothing."""
     if not alt or not alt.strip():
         raise ValueError("a figure needs alt: one sentence that says what is seen")
     return alt.strip()
 
 
-def concrete(x):
-    """Return `x`; raise TypeError unless it is a `jax.Array` that holds its numbers."""
+def concrete(x: Any) -> jax.Array:
+    """Return `x`; raises TypeError unless it is a `jax.Array` that holds numbers."""
     if not isinstance(x, jax.Array) or isinstance(x, jax.core.Tracer):
         raise TypeError(f"a figure is painted from a concrete jax.Array, not {type(x)}")
     return x
 
 
-def places_of(sharding):
-    """Return (device, labels) in the order of the mesh, and the length of its lines."""
+def places_of(
+    sharding: jax.sharding.Sharding,
+) -> tuple[list[tuple[jax.Device, list[str]]], int | None]:
+    """Return the devices of a sharding, and how many stand on a line of a picture.
+
+    Each device comes with its labels, such as "rows 3", one for each axis of the mesh,
+    and in the order of the mesh.  The number is None where the width of the picture
+    decides, since no more than one axis is longer than 1.
+    """
     mesh = getattr(sharding, "mesh", None)
     if mesh is None:
         devices = sorted(sharding.device_set, key=lambda device: device.id)
@@ -97,7 +108,7 @@ def places_of(sharding):
     return places, long[-1] if len(long) > 1 else None
 
 
-def texts_of(data):
+def texts_of(data: jax.Array | np.ndarray) -> list[str] | None:
     """Return each element as a short text, or None where it is no real number."""
     real = jnp.bool_, jnp.integer, jnp.floating
     if not any(jnp.issubdtype(data.dtype, kind) for kind in real):
@@ -108,13 +119,13 @@ def texts_of(data):
     return [text.replace("-", "\N{MINUS SIGN}") for text in texts]
 
 
-def wrapped(count, wide, width=WIDTH):
+def wrapped(count: int, wide: float, width: float = WIDTH) -> int:
     """Return how many of `count` frames stand on a line: all lines are equally long."""
     fits = max(1, int((width + GAP) // (wide + GAP)))
     return next(k for k in range(fits, 0, -1) if count % k == 0)
 
 
-def outline(labels, wide, tall):
+def outline(labels: Sequence[str], wide: float, tall: float) -> str:
     """Return the frame of one device, with a line for each of its labels."""
     body = rect("frame", 0, 0, wide, tall, 'rx="5" fill="none" stroke-opacity=".4"')
     for line, words in enumerate(labels, 1):
@@ -122,24 +133,26 @@ def outline(labels, wide, tall):
     return body
 
 
-def fill(number):
+def fill(number: int) -> str:
     """Return the hue of a number: a variable of the page, or else the house's own."""
     hue = number % len(HUES)
     return f"var(--hue-{hue + 1}, {HUES[hue]})"
 
 
-def group(kind, x, y, body):
+def group(kind: str, x: float, y: float, body: str) -> str:
     """Return `body` moved to (x, y), as a group of the class `kind`."""
     return f'<g class="{kind}" transform="translate({x:g} {y:g})">{body}</g>'
 
 
-def rect(kind, x, y, width, height, attributes):
+def rect(
+    kind: str, x: float, y: float, width: float, height: float, attributes: str
+) -> str:
     """Return a rectangle of the class `kind`, with a thin line around it."""
     place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
     stroke = 'stroke="currentColor" stroke-width=".75"'
     return f'<rect class="{kind}" {place} {stroke} {attributes}/>'
 
 
-def text(x, y, words, attributes):
+def text(x: float, y: float, words: str, attributes: str) -> str:
     """Return escaped `words` on the line through (x, y)."""
     return f'<text x="{x:g}" y="{y:g}" {attributes}>{escape(words)}</text>'

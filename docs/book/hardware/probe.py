@@ -44,11 +44,13 @@ print("\\n" + json.dumps(found))
 class Probe:
     """Asks for a target's devices in the background; `result()` waits for them.
 
-    Answers about simulated devices are kept in the folder `kept`.
+    Answers about simulated devices are kept in the folder `kept`.  Devices that do not
+    answer within `patience` seconds are given up.
     """
 
-    def __init__(self, target: Target, kept: Path):
+    def __init__(self, target: Target, kept: Path, patience: float = PATIENCE):
         self.target = target
+        self._patience = patience
         self._process = None
         self._kept = kept / f"{_digest(target)}.json"
         self._known = target.platform == "cpu" and _known(self._kept)
@@ -79,10 +81,11 @@ class Probe:
         if self._process is None:
             raise self._missing(f"no {' or '.join(self.target.present)}")
         try:
-            out, err = self._process.communicate(timeout=PATIENCE)
+            out, err = self._process.communicate(timeout=self._patience)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            raise self._missing(f"no answer within {PATIENCE:.0f} s") from None
+            self._process.communicate()  # until it is gone
+            raise self._missing(f"no answer within {self._patience:.0f} s") from None
         if self._process.returncode:
             last = (err.strip().splitlines() or ["nothing was said"])[-1]
             raise self._missing(last.rstrip("."))

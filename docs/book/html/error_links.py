@@ -1,9 +1,9 @@
-"""Below an error that a page raises, a link leads to the page of the shelf about it.
+"""Below an error that a page raises, a link leads to the page of `errors/` about it.
 
 A page of `errors/` says in its front matter which words a message has (`raised`). Where
 another page raises an error of that type, with these words in this order, the reader is
 shown the way to its other causes; if several fit, to the page that names most words.
-A message of one or two words, such as `KeyError: 'data'`, has to be there whole.
+A message of one or two words, such as `KeyError: 'data'`, has to be there in full.
 """
 
 from __future__ import annotations
@@ -14,39 +14,44 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
-from book.html import below
-from book.html.release_diff import raising
+from book.directives.shown import ShownCollector
+from book.html.release_diff import messages
 from book.source.model import Page
+from book.state import Book, PageState
 
 SHELF = "errors/"
 APART = re.compile(r" / |; ")  # between the messages that one page is about
 
 
-def refer(app: Sphinx, doctree: nodes.document) -> None:
-    """Put the links below the cells that raise."""
-    name = app.env.docname
-    state = app.book.state(name)
-    if not state.entry or state.problems or name.startswith(SHELF):
-        return
-    about = [page for page in app.book.pages() if page.error]
-    led = {}
-    for cell in raising(state.page):
-        said = state.entry.outputs[cell.number - 1][-1].get("text", "")
-        if found := page_about(said, about):
-            led[cell.number] = [_link(found.name, name)]
-    below.put(doctree, led)
+def below_cells(
+    app: Sphinx, state: PageState, page: Page
+) -> dict[int, list[nodes.Node]]:
+    """A link below each cell that raises what another page is about."""
+    found = ShownCollector.show(app.env, app.book, pages_about, page.name)
+    return {number: [_link(name, page.name)] for number, (name, _) in found.items()}
 
 
-def page_about(said: str, about: list[Page]) -> Page | None:
-    """The page whose words the message `said` has, and that names most of it."""
-    kind, _, message = said.partition(":")
-    heard, best, most = words(message), None, 2  # fewer words are everywhere
+def pages_about(book: Book, name: str) -> dict[int, tuple[str, str]]:
+    """For cells of the page `name`: the name and the title of the page to lead to."""
+    found = {}
+    if not name.startswith(SHELF):
+        about = [page for page in book.pages() if page.error]
+        for number, message in messages(book.state(name)).items():
+            if page := page_about(message, about):
+                found[number] = page.name, page.title
+    return found
+
+
+def page_about(message: str, about: list[Page]) -> Page | None:
+    """The page whose words `message` has, and that names most of it."""
+    kind, _, text = message.partition(":")
+    said, best, most = words(text), None, 2  # fewer words are everywhere
     for page in about:
-        for one in APART.split(page.error.words):
-            type_, _, text = one.partition(":")
-            named = words(text)
-            fits = named == heard or (len(named) > most and in_order(named, heard))
-            if type_ == kind and fits:
+        for one in APART.split(page.error.words if page.error else ""):
+            page_kind, _, page_text = one.partition(":")
+            named = words(page_text)
+            fits = named == said or (len(named) > most and in_order(named, said))
+            if page_kind == kind and fits:
                 best, most = page, len(named)
     return best
 
@@ -70,8 +75,3 @@ def _link(to: str, name: str) -> nodes.paragraph:
     return nodes.paragraph(
         "", "Every cause of this message: ", link, classes=["causes", "no-search"]
     )
-
-
-def again(pages: list[Page]) -> list[str]:
-    """The pages that raise something, and not on the shelf."""
-    return [p.name for p in pages if raising(p) and not p.name.startswith(SHELF)]

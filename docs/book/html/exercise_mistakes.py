@@ -14,77 +14,80 @@ from pathlib import Path
 from textwrap import shorten
 
 from docutils import nodes
-from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 
-from book.html import below
+from book.html.folding import fold
 from book.source import dependencies
+from book.source.model import Page
+from book.state import PageState
 
 _CHECK = re.compile(
     r"^from (examples\.exercises\.\w+) import .*\bcheck\b", re.MULTILINE
 )
-
 _NAME = "mistake_"
-_LONG = 200  # signs
+_LONGEST = 200  # characters of what `check` says
 
 
-def show(app: Sphinx, doctree: nodes.document) -> None:
-    """Put the mistakes below each exercise of a page."""
-    state = app.book.state(app.env.docname)
-    found = {}
-    for cell in state.page.cells if state.page and not state.problems else ():
-        match = _CHECK.search(cell.source) if cell.visible else None
-        if match and (path := dependencies.find_module(match[1], app.book.roots)):
-            app.env.note_dependency(str(_kept(path)))
-            tree = dependencies.parse(dependencies.read_module(path, app.book.roots))
-            if told := _mistakes(tree, path):
-                found[cell.number] = [_folded(told)]
-    below.put(doctree, found)
+def below_cells(
+    app: Sphinx, state: PageState, page: Page
+) -> dict[int, list[nodes.Node]]:
+    """The mistakes below each cell that imports the `check` of an exercise."""
+    roots, found = app.book.roots, {}
+    for cell in page.cells:
+        match = _CHECK.search(cell.source)
+        path = (
+            dependencies.find_module(match[1], roots)
+            if match and cell.visible
+            else None
+        )
+        if path is None:
+            continue
+        app.env.note_dependency(str(_said_json(path)))
+        tree = dependencies.parse(dependencies.read_module(path, roots))
+        if mistakes := _mistakes(tree, path):
+            found[cell.number] = [_folded(mistakes)]
+    return found
 
 
-def _kept(path: Path) -> Path:
+def _said_json(path: Path) -> Path:
+    """Where what `check` of the exercise at `path` says is kept."""
     return path.with_name("said.json")
 
 
 def _mistakes(tree: ast.Module, path: Path) -> list[tuple[str, str]]:
     """What each mistake of the exercise at `path` says of itself, and `check` of it."""
-    there = _kept(path).is_file()
-    kept = json.loads(_kept(path).read_text(encoding="utf-8")) if there else {}
-    said = kept.get(path.stem, {})
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return [
-        (doc.partition("\n\n")[0], said.get(node.name.removeprefix(_NAME), ""))
-        for node in functions
-        if node.name.startswith(_NAME) and (doc := ast.get_docstring(node))
-    ]
+    said = {}
+    if _said_json(path).is_file():
+        every = json.loads(_said_json(path).read_text(encoding="utf-8"))
+        said = every.get(path.stem, {})
+    found = []
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef) or not node.name.startswith(_NAME):
+            continue
+        thought = ast.get_docstring(node)
+        if thought:
+            of_check = said.get(node.name.removeprefix(_NAME), "")
+            found.append((thought.partition("\n\n")[0], of_check))
+    return found
 
 
 def _folded(mistakes: list[tuple[str, str]]) -> nodes.Node:
-    items = (
-        nodes.list_item("", _paragraph(thought), *_says(said))
-        for thought, said in mistakes
-    )
+    """A folded list of the mistakes."""
+    items = []
+    for thought, said in mistakes:
+        item = nodes.list_item("", _paragraph(thought))
+        if said:  # a page needs the beginning of it; `play.js` reads it
+            text = f"check says: {shorten(said, _LONGEST, placeholder=' …')}"
+            item += nodes.paragraph("", text, classes=["says"])
+        items.append(item)
     title = f"{len(mistakes)} mistakes that check recognizes"
-    return HideCodeCellNode(
-        "",
-        nodes.bullet_list("", *items),
-        prompt_show=title,
-        prompt_hide=title,
-        classes=["mistakes", "no-search"],
-    )
-
-
-def _says(said: str) -> list[nodes.Node]:
-    """What `check` says, of which a page needs the beginning; `play.js` reads it."""
-    text = f"check says: {shorten(said, _LONG, placeholder=' …')}"
-    return [nodes.paragraph("", text, classes=["says"])] * bool(said)
+    listed = nodes.bullet_list("", *items)
+    return fold(title, listed, classes=["mistakes", "no-search"])
 
 
 def _paragraph(text: str) -> nodes.paragraph:
     """A paragraph with code between backticks."""
-    parts = re.split(r"`+", " ".join(text.split()))
-    made = (
-        nodes.literal(part, part) if k % 2 else nodes.Text(part)
-        for k, part in enumerate(parts)
-    )
-    return nodes.paragraph("", "", *made)
+    made = nodes.paragraph("", "")
+    for number, part in enumerate(re.split(r"`+", " ".join(text.split()))):
+        made += nodes.literal(part, part) if number % 2 else nodes.Text(part)
+    return made

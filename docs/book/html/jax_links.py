@@ -1,7 +1,8 @@
 """Where a page first names a function of JAX, a link leads to JAX's reference.
 
-`reference.txt` has the names; a test compares them with the installed JAX, and
-`nox -s linkcheck` asks for the pages.
+`jax_links.txt` has the names; a test compares them with the installed JAX, and
+`nox -s linkcheck` asks for the pages.  The list takes the place of the `objects.inv` of
+JAX's documentation, which no package has and a build without a network cannot ask for.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ _OPAQUE = (nodes.reference, nodes.title, addnodes.pending_xref)
 
 
 @cache
-def places() -> dict[str, str]:
-    """Each name of the reference -> the address of its entry."""
-    found = {}
+def addresses() -> dict[str, str]:
+    """The address of the entry of each name of the reference."""
+    found: dict[str, str] = {}
     for line in NAMES.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             name, _, page = line.partition(" ")
@@ -46,24 +47,26 @@ def address(text: str) -> str | None:
     """The entry about what prose calls `text`: `jax.vmap`, `lax.psum`, or `psum`."""
     module, _, rest = text.partition(".")
     name = f"{_SHORT.get(module, module)}.{rest}" if rest else BARE.get(text, "")
-    return places().get(_MOVED.get(name, name))
+    return addresses().get(_MOVED.get(name, name))
 
 
-def lead(app: Sphinx, doctree: nodes.document) -> None:
+def link_names(app: Sphinx, doctree: nodes.document) -> None:
     """Make a link of each name where the prose of a page has it first."""
-    seen = set()
+    seen: set[str] = set()
     for literal in list(doctree.findall(nodes.literal)):
         found = address(literal.astext())
-        if found and found not in seen and not _within(literal):
+        if found and found not in seen and not _in_link_or_heading(literal):
             seen.add(found)
             link = nodes.reference("", "", internal=False, refuri=found)
             literal.replace_self(link)
             link += literal
 
 
-def _within(node: nodes.Node) -> bool:
+def _in_link_or_heading(node: nodes.Node) -> bool:
     """Whether the node stands in a link or a heading."""
-    while node := node.parent:
-        if isinstance(node, _OPAQUE):
+    parent = node.parent
+    while parent is not None:
+        if isinstance(parent, _OPAQUE):
             return True
+        parent = parent.parent
     return False

@@ -1,4 +1,4 @@
-"""What a page says of itself where nobody has opened it: in results, in a shared link.
+"""The `<meta>` tags of a page: what results of searches and shared links say of it.
 
 The description is the lead, in whole sentences.  The canonical address, and that of the
 picture of the book, need to know where the book is published: `html_baseurl`.
@@ -24,7 +24,7 @@ _END = re.compile(r"(?<=[.?!:]) (?=\W?[A-Z\d])|(?<=:)$")
 def context(
     app: Sphinx,
     name: str,
-    _template: str,
+    template: str,
     context: dict[str, Any],
     doctree: nodes.document | None,
 ) -> None:
@@ -63,5 +63,9 @@ def not_found(app: Sphinx) -> list[tuple[str, dict, str]]:
     elsewhere: `<base>` says where they begin, as soon as `html_baseurl` is known.
     """
     path = urlsplit(app.config.html_baseurl or "").path
-    said = {"title": "Page not found", "description": "There is no page here: search."}
-    return [("404", said | {"base": path}, "404.html")]
+    found = {
+        "title": "Page not found",
+        "description": "There is no page here: search.",
+        "base": path,
+    }
+    return [("404", found, "404.html")]

@@ -1,4 +1,4 @@
-"""What a page's template knows of its place: chapter, lesson, minutes, neighbours.
+"""What the template of a page is told: its place in the book, and where it ran.
 
 The sidebar, and the links to the page before and after, say the short title that front
 matter gives (`short`); the title says it in full on the page itself, in other pages'
@@ -7,42 +7,89 @@ links to it, and in the search.
 
 from __future__ import annotations
 
+from typing import Any
+
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
+from book.directives import build_table
+from book.html import release_diff
 from book.source.chapters import lessons_not_above, page_places
+from book.source.model import Page
+from book.state import Book
+
+Context = dict[str, Any]
 
 
-def check(app: Sphinx, env, *_changes: object) -> list[str]:
+def check_lessons(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
     """Lessons that need what comes later fail."""
     for problem in lessons_not_above(app.book.pages()):
         app.book.fail(problem)
     return []
 
 
-def shorten(app: Sphinx, env) -> list[str]:
-    """Put the short titles into the sidebar; all pages show it, so all may change."""
+def update(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Work out what the templates are told; name the pages for which that is new.
+
+    These are written again even where nothing else on them has changed.  Every page
+    shows the sidebar.
+    """
     pages = app.book.pages()
+    _shorten_sidebar(env, pages)
+    sidebar = {page.name: (page.short or page.title, page.toctree) for page in pages}
+    contexts = _contexts(app.book, app.config.root_doc)
+    sidebar_before, before = getattr(env, "book_contexts", (None, {}))
+    env.book_contexts = sidebar, contexts
+    return sorted(
+        name
+        for name in env.found_docs
+        if sidebar != sidebar_before or contexts.get(name) != before.get(name)
+    )
+
+
+def _shorten_sidebar(env: BuildEnvironment, pages: list[Page]) -> None:
+    """Put the short titles into the tables of contents that the sidebar is made of."""
     for page in pages:
-        links = env.tocs[page.name].findall(nodes.reference) if page.short else ()
-        for link in links:
-            if not link["anchorname"]:
-                link.children = [nodes.Text(page.short)]
-                link.children[0].parent = link
-    shown = {page.name: (page.short or page.title, page.toctree) for page in pages}
-    before, env.book_sidebar = getattr(env, "book_sidebar", None), shown
-    places = page_places(pages, app.config.root_doc)
-    was, env.book_places = getattr(env, "book_places", {}), places
-    if shown != before:
-        return sorted(env.found_docs)
-    return sorted(n for n in env.found_docs if was.get(n) != places.get(n))
+        if not page.short:
+            continue
+        for link in env.tocs[page.name].findall(nodes.reference):
+            if not link["anchorname"]:  # it leads to the page, not to a section
+                link.children = []
+                link += nodes.Text(page.short)
 
 
-def context(app: Sphinx, name, template, context, doctree) -> None:
-    """Hand the template what stands above the title, and the neighbours' names."""
-    context["place"] = app.env.book_places.get(name)
+def _contexts(book: Book, root: str) -> dict[str, Context]:
+    """What the template of each page is page_places, by the page's name."""
+    pages = book.pages()
+    places, records = page_places(pages, root), build_table.page_of_records(pages)
+    found = {}
+    for name, state in book.states.items():
+        row = "" if state.problems else f"#{build_table.row_address(name)}"
+        found[name] = {
+            "place": places.get(name),
+            "provenance": build_table.last_line(book, state),
+            "other_releases": release_diff.sentence(
+                release_diff.other_messages(book, name)
+            ),
+            "record_page": records,
+            "record_row": row,
+        }
+    return found
+
+
+def context(
+    app: Sphinx,
+    name: str,
+    template: str,
+    context: Context,
+    doctree: nodes.document | None,
+) -> None:
+    """Hand the template what it is page_places, and the neighbours' short titles."""
+    _, contexts = app.env.book_contexts
+    context.update(contexts.get(name, {}))
     _, *beside = app.builder.relations.get(name, (None, None, None))
     for which, other in zip(("prev", "next"), beside, strict=True):
-        page = other and app.book.state(other).page
+        page = app.book.state(other).page if other else None
         if context.get(which) and page and page.short:
             context[which] = {**context[which], "title": page.short}

@@ -1,14 +1,17 @@
-"""What a page shows in other words on another JAX release stands folded below it.
+"""Below a message that another release of JAX words otherwise stands what it says.
 
-A build knows what the cells of its own JAX show.  `nox -s outputs` keeps that, as
+`nox -s outputs` keeps what the installed release raises on the pages of the book, as
 `docs/evidence/outputs/JAX.json`:
 
-    page -> code of the cell -> its text, as the book shows it
+    page -> code of the cell -> the message, as the book shows it
 
-and so each build can show what the others said, where the words differ, and can tell
-how far its own are from those that were kept.  The code of a cell stands for all that
-a reader sees of the page down to it: what another JAX said of other code is not shown.
-Neither numbers are compared nor what a cell that measures shows.
+Every build compares its messages with these files.  Where another release has other
+words, a reader sees them.  Where the file of the build's own release has, or lacks the
+message, the page fails: so what is told of a release is what that release says.
+
+Only words of JAX count: no numbers or addresses, and nothing that Python puts into a
+message, which may be another Python.  Builds on other hardware than the simulated
+devices of the target `cpu`, which the files are made on, compare nothing.
 """
 
 from __future__ import annotations
@@ -16,28 +19,39 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
-from myst_nb.sphinx_ext import HideCodeCellNode
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
+from book.directives.shown import ShownCollector
 from book.files import write_atomically
-from book.html import below
+from book.html.folding import fold
 from book.source.model import Cell, Page
+from book.state import Book, PageState, Problem
 
 logger = logging.getLogger(__name__)
 FOLDER = "evidence/outputs"
-Outputs = dict[str, dict[str, str]]  # page -> code -> text
-Other = dict[int, dict[str, list[str]]]  # cell -> text -> the JAX releases that say so
-_APART = re.compile(r"https?://\S+|0x[0-9a-f]+|[\d\W_]+")
+TARGET = "cpu"  # what the kept messages were raised on
+Outputs = dict[str, dict[str, str]]  # page -> code of a cell -> its message
+Other = dict[int, dict[str, list[str]]]  # cell -> message -> the releases that say so
+_OF_PYTHON = (
+    # CPython 3.13 goes on: got an unexpected keyword argument 'a'. Did you mean 'b'?
+    (r"(unexpected keyword argument '\w+')\. Did you mean '\w+'\?", r"\1"),
+    # Which objects hold a tracer that leaked is known to the garbage collector.
+    (r"<\w+ \d+> is referred to by .*", ""),
+)
+_NO_WORD = re.compile(r"https?://\S+|\b0x[0-9a-f]+|\b\d[\d.,]*(?:e[+-]?\d+)?", re.I)
 
 
 def code(page: Page, cell: Cell) -> str:
-    """What stands for the code of `page` down to `cell`, checks apart."""
-    above = [c.source for c in page.cells if c.number <= cell.number and not c.check]
-    return hashlib.sha256("\0".join(above).encode()).hexdigest()[:12]
+    """What stands for `cell` in a file: its text, and which it is of those alike."""
+    alike = [c.number for c in page.cells if c.source == cell.source]
+    text = f"{alike.index(cell.number)}\0{cell.source}"
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def raising(page: Page) -> list[Cell]:
@@ -45,125 +59,133 @@ def raising(page: Page) -> list[Cell]:
     return [cell for cell in page.cells if cell.raises and not cell.check]
 
 
-def of_page(state) -> dict[int, str]:
-    """What the cells of a page show: a `book.build.PageState` after it has run."""
-    if not state.entry or state.problems:
+def messages(state: PageState) -> dict[int, str]:
+    """The messages that a page shows, by the numbers of its cells."""
+    if state.page is None or state.entry is None or state.problems:
         return {}
-    shown = (c for c in state.page.cells if c.visible and not c.alone)
-    texts = {c.number: _text(c, state.entry.outputs[c.number - 1]) for c in shown}
-    return {number: text for number, text in texts.items() if text}
+    outputs = {c.number: state.entry.outputs[c.number - 1] for c in raising(state.page)}
+    return {n: "".join(o[-1].get("text", "")).rstrip() for n, o in outputs.items() if o}
 
 
-def _text(cell: Cell, outputs: list[dict]) -> str:
-    """The text of a cell, or its message; of figures none."""
-    texts = []
-    for one in outputs[-1:] if cell.raises else outputs:
-        data = one.get("data", {})
-        plain = data.get("text/plain", "") if data.keys() == {"text/plain"} else ""
-        texts.append("".join(one.get("text", plain)))
-    return "".join(texts).rstrip()
-
-
-def sentence(other: Other) -> str:
-    """How many outputs of a page are other ones elsewhere; nothing if none is."""
-    releases = {r for texts in other.values() for rs in texts.values() for r in rs}
-    count = "one output has" if len(other) == 1 else f"{len(other)} outputs have"
-    return f"On JAX {' and '.join(sorted(releases))} {count} other words." * bool(other)
-
-
-def said(book) -> Outputs:
-    """What the pages of this build show, a `book.build.Book` after they have run."""
-    found = {}
-    for name, state in sorted(book.states.items()):
-        cells = {cell.number: cell for cell in state.page.cells} if state.page else {}
-        texts = {code(state.page, cells[n]): t for n, t in of_page(state).items()}
-        found |= {name: texts} if texts else {}
-    return found
+def words(message: str) -> list[str]:
+    """The words of a message that are JAX's own, or whoever else raised it."""
+    text = " ".join(message.split())
+    for pattern, kept_part in _OF_PYTHON:
+        text = re.sub(pattern, kept_part, text)
+    return re.findall(r"[^\W\d_]+", _NO_WORD.sub(" ", text))
 
 
 def kept(docs: Path) -> dict[str, Outputs]:
-    """What was kept: JAX's version -> page -> code -> text."""
-    found = {}
-    for path in sorted((docs / FOLDER).glob("*.json")):
-        try:
-            pages = json.loads(path.read_text("utf-8"))
-            found[path.stem] = {page: dict(texts) for page, texts in pages.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
-            logger.warning(
-                "%s/%s is not what `nox -s outputs` keeps", FOLDER, path.name
-            )
+    """What was kept, by the version of JAX, of the files that can be read."""
+    read = {path.stem: _read(path, path.stat().st_mtime_ns) for path in _files(docs)}
+    return {jax: outputs for jax, outputs in read.items() if outputs is not None}
+
+
+def _files(docs: Path) -> list[Path]:
+    """The files that messages are kept in."""
+    return sorted((docs / FOLDER).glob("*.json"))
+
+
+@cache
+def _read(path: Path, _changed: int) -> Outputs | None:
+    """The messages in a file that was last `_changed` then; None where it has none."""
+    try:
+        pages = json.loads(path.read_text(encoding="utf-8"))
+        return {page: dict(messages) for page, messages in pages.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return None
+
+
+def _comparable(book: Book) -> bool:
+    """Whether this build runs on what the kept messages were raised on."""
+    return book.kernels["target"].target.name == TARGET
+
+
+def check_own_release(
+    app: Sphinx, env: BuildEnvironment, *_changes: object
+) -> list[str]:
+    """A page fails that raises other words than those kept of the release it ran on.
+
+    Of a release of which nothing is kept, as of a new one, everything is welcome.
+    """
+    book, jax = app.book, app.book.kernels["target"].jax
+    known = kept(book.docs)
+    for path in _files(book.docs):
+        if path.stem not in known:
+            what = f"{FOLDER}/{path.name} is not what `nox -s outputs` keeps"
+            logger.warning("%s", what, type="book", subtype="outputs")
+    own = known.get(jax)
+    if own is None or not _comparable(book) or app.config.book_keep_outputs:
+        return []
+    for page in book.pages():
+        of_page = own.get(page.name, {})
+        for number, message in messages(book.state(page.name)).items():
+            cell = page.cells[number - 1]
+            before = of_page.get(code(page, cell))
+            if before is None or words(before) != words(message):
+                what = "does not have this message" if before is None else "is stale"
+                why = f"docs/{FOLDER}/{jax}.json {what}; `nox -s outputs` renews it"
+                book.fail(Problem(page.name, why, cell.line, number))
+                break
+    return []
+
+
+def other_messages(book: Book, name: str) -> Other:
+    """What other releases say in other words where the page `name` shows a message."""
+    state, found = book.state(name), Other()
+    if state.page is None or not _comparable(book):
+        return found
+    for number, ours in messages(state).items():
+        of_cell = code(state.page, state.page.cells[number - 1])
+        for release, pages in kept(book.docs).items():
+            theirs = pages.get(name, {}).get(of_cell)
+            own = release == book.kernels["target"].jax
+            if theirs is not None and not own and words(theirs) != words(ours):
+                found.setdefault(number, {}).setdefault(theirs, []).append(release)
     return found
 
 
-def differing(now: Outputs, before: Outputs) -> dict[str, int]:
-    """How many texts of each page have other words, are new or gone."""
-    found = {}
-    for name in sorted({*now, *before}):
-        ours, theirs = now.get(name, {}), before.get(name, {})
-        pairs = ((ours.get(one), theirs.get(one)) for one in {*ours, *theirs})
-        if count := sum(_words(a) != _words(b) for a, b in pairs):
-            found[name] = count
-    return found
+def sentence(other: Other) -> str:
+    """How many messages of a page have other words elsewhere; nothing if none has."""
+    if not other:
+        return ""
+    said = [releases for texts in other.values() for releases in texts.values()]
+    names = sorted({release for releases in said for release in releases})
+    count = "one message has" if len(other) == 1 else f"{len(other)} messages have"
+    return f"On JAX {' and '.join(names)} {count} other words."
 
 
-def others(book) -> dict[str, Other]:
-    """What other releases say in other words: page -> cell -> text -> releases."""
-    releases, found = kept(book.docs), {}
-    for name, state in book.states.items():
-        for number, ours in of_page(state).items():
-            jax = book.kernels[state.page.kernel].jax
-            cell = code(state.page, state.page.cells[number - 1])
-            for release, pages in releases.items():
-                text = pages.get(name, {}).get(cell, ours)
-                if release != jax and _words(text) != _words(ours):
-                    cells = found.setdefault(name, {})
-                    cells.setdefault(number, {}).setdefault(text, []).append(release)
-    return found
+def below_cells(
+    app: Sphinx, state: PageState, page: Page
+) -> dict[int, list[nodes.Node]]:
+    """What other releases say, folded, below the cells where they do."""
+    found = ShownCollector.show(app.env, app.book, other_messages, page.name)
+    return {
+        number: [_folded(text, releases) for text, releases in texts.items()]
+        for number, texts in found.items()
+    }
 
 
-def _words(text: str | None) -> list[str] | None:
-    """The words of a text: no lines, numbers or addresses."""
-    return None if text is None else _APART.sub(" ", text).split()
-
-
-def again(app: Sphinx, env, *_changes: object) -> list[str]:
-    """Pages are read again when another release says something new below them."""
-    found = others(app.book)
-    before, env.book_others = getattr(env, "book_others", {}), found
-    return [n for n in {*found, *before} if found.get(n) != before.get(n)]
-
-
-def show(app: Sphinx, doctree: nodes.document) -> None:
-    """Put what others say below the cells."""
-    found = app.env.book_others.get(app.env.docname, {})
-    folded = {n: [_folded(*one) for one in said.items()] for n, said in found.items()}
-    below.put(doctree, folded)
-
-
-def _folded(text: str, names: list[str]) -> nodes.Node:
+def _folded(text: str, releases: list[str]) -> nodes.Node:
+    """A message under the names of the releases that say it."""
     shown = nodes.literal_block(text, text, language="none")
-    title = f"The same in JAX {' and '.join(names)}"
-    classes = ["wordings"]
-    return HideCodeCellNode(
-        "", shown, prompt_show=title, prompt_hide=title, classes=classes
-    )
+    title = f"The same in JAX {' and '.join(releases)}"
+    return fold(title, shown, classes=["wordings"])
 
 
-def tell(app: Sphinx, exception: Exception | None) -> None:
-    """Leave this build's texts in `_build/outputs`, and say what is new in them."""
+def keep(app: Sphinx, exception: Exception | None) -> None:
+    """With `book_keep_outputs`: keep the messages of this build, if no page failed."""
     book = app.book
-    now = said(book)
-    if exception is not None or app.builder.format != "html" or not now:
+    if exception is not None or not app.config.book_keep_outputs:
         return
-    jax, folder = book.kernels["target"].jax, book.made / "outputs"
-    for old in folder.glob("*.json"):
-        old.unlink()
-    text = json.dumps(now, indent=1, ensure_ascii=False) + "\n"
-    write_atomically(folder / f"{jax}.json", text)
-    if new := differing(now, kept(book.docs).get(jax, {})):
-        pages = list(new)
-        more = f" and {len(pages) - 9} pages more" if pages[9:] else ""
-        logger.info(
-            "%d outputs of JAX %s are not as kept, on %s: nox -s outputs keeps them",
-            *(sum(new.values()), jax, ", ".join(pages[:9]) + more),
-        )
+    if any(state.problems for state in book.states.values()) or not _comparable(book):
+        logger.warning("nothing is kept of a build that failed, or not on %r", TARGET)
+        return
+    found: Outputs = {}
+    for page in book.pages():
+        if said := messages(book.state(page.name)):
+            cells = {code(page, page.cells[n - 1]): text for n, text in said.items()}
+            found[page.name] = cells
+    path = book.docs / FOLDER / f"{book.kernels['target'].jax}.json"
+    write_atomically(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    logger.info("kept: %s", path.relative_to(book.root))

@@ -1,1 +1,1 @@
-"""New pages, programs and exercises from templates."""
+"""`nox -s new`: a new page, its program and its exercise, from templates."""

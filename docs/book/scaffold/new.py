@@ -1,14 +1,14 @@
-"""A new page starts complete: it builds, its cells run, its exercise can fail.
+"""Writes a new page, with its exercise and its program, from templates: `nox -s new`.
 
     python -m book.scaffold.new shard_map/varying
     python -m book.scaffold.new vmap/options look-up
     python -m book.scaffold.new errors/inconsistent_sizes
     python -m book.scaffold.new learn/one_example lesson
 
-writes a page from the folder `templates`: a concept with its exercise, in `errors/` the
-page of a message, or a lesson with its exercise and its program.  It says where the
-page goes in the table of contents.  What is to be written says TODO, and the tests
-object until the last of them is gone.  Nothing that exists is ever overwritten.
+A concept comes with an exercise, a lesson with an exercise and a program; a page in
+`errors/` is about one message.  The new page builds, its cells run and its exercise can
+fail.  What is left to be written says TODO, and the tests object until the last of them
+is gone.  Nothing that exists is ever overwritten.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ import re
 import sys
 from pathlib import Path
 
-TEMPLATE = Path(__file__).parent / "templates"
-KINDS = ("concept", "look-up", "lesson")
-TAKEN = frozenset({"book", "exercises"})  # folders that are not chapters
+from book.source.front_matter import KINDS
+
+TEMPLATES = Path(__file__).parent / "templates"
+NOT_CHAPTERS = frozenset({"book", "exercises"})  # folders of docs/ and examples/
 _NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 _EXAMPLE = "shard_map/varying"
-
-
 CHAPTER = """---
 book:
   short: {folder}
@@ -45,11 +44,11 @@ TODO: what is in this chapter, and in what order to read it, in five sentences.
 
 
 class Refusal(Exception):
-    """Says why nothing was written, and what to do instead."""
+    """Why no page was written, and what to do instead."""
 
 
-def files(name: str, kind: str = "concept") -> dict[str, str]:
-    """The path of each new file -> its template; raises `Refusal` for a bad name."""
+def templates(name: str, kind: str = "concept") -> dict[str, str]:
+    """The template of each new file, by its path; raises `Refusal` for a bad name."""
     if kind not in KINDS:
         raise Refusal(f"{kind!r} is no kind of page; there are {', '.join(KINDS)}.")
     folder, slash, page = name.partition("/")
@@ -61,7 +60,7 @@ def files(name: str, kind: str = "concept") -> dict[str, str]:
                 f"{part!r} cannot be imported, or has more than lower-case letters and "
                 f"single underscores; a page is called like {_EXAMPLE}."
             )
-    if folder in TAKEN:
+    if folder in NOT_CHAPTERS:
         raise Refusal(f"{folder!r} is no chapter; a page is called like {_EXAMPLE}.")
     if folder == "errors":
         return {f"docs/{name}.md": "error.md"}
@@ -74,18 +73,19 @@ def files(name: str, kind: str = "concept") -> dict[str, str]:
 
 
 def create(root: Path, name: str, kind: str = "concept") -> list[str]:
-    """Write the files of the page `name`; return their paths below `root`.
+    """Write the files of the page called `name`; return their paths below `root`.
 
     Raises `Refusal`, and writes none, when one of them exists or the name is bad.
     """
-    wanted = files(name, kind)
+    wanted = templates(name, kind)
     if not (root / "docs" / "index.md").is_file():
         raise Refusal("there is no docs/index.md here; run it where noxfile.py is.")
-    if there := [path for path in wanted if (root / path).exists()]:
+    there = [path for path in wanted if (root / path).exists()]
+    if there:
         raise Refusal(f"there already: {', '.join(there)}; nothing was written.")
     folder, _, page = name.partition("/")
     for path, template in wanted.items():
-        text = (TEMPLATE / template).read_text(encoding="utf-8")
+        text = (TEMPLATES / template).read_text(encoding="utf-8")
         text = text.replace("NAME", page).replace("FOLDER", folder)
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         with (root / path).open("x", encoding="utf-8") as file:
@@ -93,8 +93,8 @@ def create(root: Path, name: str, kind: str = "concept") -> list[str]:
     return list(wanted)
 
 
-def place(docs: Path, name: str) -> str:
-    """Where the page `name` goes, in words: its folder's own contents or the index."""
+def say_where(docs: Path, name: str) -> str:
+    """A sentence that says into which table of contents the page called `name` goes."""
     folder, _, page = name.partition("/")
     for path in sorted((docs / folder).glob("*.md")):
         if "```{toctree}" in path.read_text(encoding="utf-8"):
@@ -110,7 +110,7 @@ and docs/{folder}/index.md, a new chapter, five sentences and its pages:\n\n{blo
 
 
 def main(arguments: list[str]) -> int:
-    """Create the page that `arguments` name; return the exit status."""
+    """Create the page that `arguments` name: `NAME [KIND]`; return the exit status."""
     try:
         if len(arguments) not in (1, 2):
             raise Refusal(f"which page? Say: python -m nox -s new -- {_EXAMPLE}")
@@ -119,7 +119,7 @@ def main(arguments: list[str]) -> int:
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         return 1
-    print("\n" + place(Path("docs"), arguments[0]))
+    print("\n" + say_where(Path("docs"), arguments[0]))
     print("\nThen: python -m nox -s live")
     return 0
 

@@ -1,4 +1,4 @@
-"""Each build writes down what it verified, and on what.
+"""The record of a build: what it verified, and on what.
 
 `record.json`, beside the built pages:
 
@@ -24,13 +24,35 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
+from book.state import Book
 
-def make(book) -> dict:
-    """The record of a build, a `book.build.Book` after its pages have run."""
+Record = dict[str, Any]
+
+
+def make_record(book: Book) -> Record:
+    """The record of a build whose pages have run."""
     target = book.kernels["target"]
+    pages: Record = {}
+    for name, state in sorted(book.states.items()):
+        page, entry = state.page, state.entry
+        if page is None or entry is None or state.problems or page.kernel is None:
+            continue
+        simulated = book.kernels[page.kernel].simulated
+        pages[name] = {
+            "kernel": page.kernel,
+            "devices": "simulated" if simulated else "real",
+            "executed": state.executed,
+            "ran": entry.executed,
+            "seconds": entry.seconds,
+            "cells": len(page.cells),
+            "checks": sum(cell.check for cell in page.cells),
+            "assertions": sum(cell.assertions for cell in page.cells),
+            "snippets": len(state.programs),
+        }
     return {
         "jax": target.jax,
         "jaxlib": target.jaxlib,
@@ -40,35 +62,12 @@ def make(book) -> dict:
         "device_kind": target.kind,
         "device_count": target.count,
         "built": datetime.now(UTC).isoformat(timespec="seconds"),
-        "pages": {state.name: _page(book, state) for state in _shown(book)},
-    }
-
-
-def _shown(book) -> list:
-    """The states of the pages that ran, now or before, and have not failed."""
-    states = book.states.items()
-    return [s for _, s in sorted(states) if s.entry and not s.problems]
-
-
-def _page(book, state) -> dict:
-    page, entry = state.page, state.entry
-    hardware = book.kernels[page.kernel]
-    return {
-        "kernel": page.kernel,
-        "devices": "simulated" if hardware.simulated else "real",
-        "executed": state.executed,
-        "ran": entry.executed,
-        "seconds": entry.seconds,
-        "cells": len(page.cells),
-        "checks": sum(cell.check for cell in page.cells),
-        "assertions": sum(cell.assertions for cell in page.cells),
-        "snippets": len(state.programs),
+        "pages": pages,
     }
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:
     """Write the record beside the pages."""
-    if exception is not None or app.builder.format != "html":
-        return
-    text = json.dumps(make(app.book), indent=1, ensure_ascii=False) + "\n"
-    Path(app.outdir, "record.json").write_text(text, encoding="utf-8")
+    if exception is None and app.builder.format == "html":
+        text = json.dumps(make_record(app.book), indent=1, ensure_ascii=False) + "\n"
+        Path(app.outdir, "record.json").write_text(text, encoding="utf-8")
