@@ -10,7 +10,7 @@ import nbclient
 import nbformat
 import pytest
 
-from book.exports.notebook import Step, cells, lessons_of, notebook, script
+from book.exports.notebook import CodeCell, code_of_lessons, contents, notebook, script
 from book.snippets.slicer import Slicer
 from book.state import Problem
 from tests import house
@@ -26,12 +26,12 @@ SLICER = Slicer((ROOT, DOCS))
 
 
 @cache
-def taken(name: str) -> list[str | Step]:
+def taken(name: str) -> list[str | CodeCell]:
     """What the files of the page `name` have."""
     wrong: list[Problem] = []
-    steps = lessons_of(PAGES[name], SLICER, wrong.append)
+    steps = code_of_lessons(PAGES[name], SLICER, wrong.append)
     assert not wrong, str(wrong[0])
-    return cells(PAGES[name], steps, version("jax"))
+    return contents(PAGES[name], steps, version("jax"))
 
 
 @pytest.mark.parametrize("name", PAGES)

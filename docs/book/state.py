@@ -19,7 +19,7 @@ from book.files import UNWRITABLE
 
 if TYPE_CHECKING:
     from book.execute.cache import Entry
-    from book.exports.notebook import Step
+    from book.exports.notebook import CodeCell
     from book.hardware.targets import Hardware
     from book.source.model import Page
 
@@ -61,7 +61,7 @@ class PageState:
     entry: Entry | None = None  # its outputs
     executed: bool = False  # in this build, so they are not from the cache
     programs: dict[str, str] = field(default_factory=dict)  # of `cell1`, `listing1`
-    steps: dict[int, list[Step]] = field(default_factory=dict)  # of its notebook
+    code_cells: dict[int, list[CodeCell]] = field(default_factory=dict)  # of lessons
     problems: list[Problem] = field(default_factory=list)
 
     @property

@@ -46,7 +46,7 @@ LISTING = "```{{literalinclude}} ../../examples/{}.py\n```\n"
 
 def cells_of(program):
     """The cells of the notebook of a program, which is valid: kind and source."""
-    found = nbformat.reads(notebook(lesson_programs.cells(program)), as_version=4)
+    found = nbformat.reads(notebook(lesson_programs.contents(program)), as_version=4)
     nbformat.validate(found)
     return [(cell.cell_type, cell.source) for cell in found.cells]
 

@@ -7,8 +7,7 @@ import nbformat
 import pytest
 
 from book.exports.markdown_writer import Part
-from book.exports.notebook import cells as contents
-from book.exports.notebook import lessons_of, notebook, script
+from book.exports.notebook import code_of_lessons, contents, notebook, script
 from book.snippets.slicer import Slicer
 from book.source.parser import read
 from tests.conftest import Book
@@ -43,7 +42,7 @@ def taken(tmp_path):
         book.write("examples/twice.py", TWICE)
         path = book.page("page", *cells, kernel=kernel)
         page, wrong = read(path, "page"), []
-        steps = lessons_of(page, Slicer((tmp_path,)), wrong.append)
+        steps = code_of_lessons(page, Slicer((tmp_path,)), wrong.append)
         made = contents(page, steps, jax or version("jax"), parts)
         found = nbformat.reads(notebook(made), as_version=4)
         nbformat.validate(found)

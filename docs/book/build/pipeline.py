@@ -107,15 +107,17 @@ def slice_programs(
         state = book.state(page.name)
         stamp = _what_is_sliced(page, state.key, book.roots)
         if page.name in known and known[page.name][0] == stamp:
-            _, state.programs, state.steps = known[page.name]
+            _, state.programs, state.code_cells = known[page.name]
         elif not state.problems:  # otherwise one message is enough
             with book.blame(page.name):
                 state.programs = programs(page, page_slicer, book.fail)
             if not state.problems:
                 with book.blame(page.name):
-                    state.steps = notebook.lessons_of(page, page_slicer, book.fail)
+                    state.code_cells = notebook.code_of_lessons(
+                        page, page_slicer, book.fail
+                    )
         if not state.problems:
-            env.book_slices[page.name] = stamp, state.programs, state.steps
+            env.book_slices[page.name] = stamp, state.programs, state.code_cells
     folder = book.made / "snippets"
     wanted: dict[Path, str | None] = {
         folder / name / f"{which}.py": text

@@ -19,11 +19,12 @@ from sphinx.application import Sphinx
 from book.files import write_changed_remove_rest
 from book.snippets.vocabulary import DEFS
 from book.source.model import Page
+from book.state import book_of
 
 
 def mark(app: Sphinx, doctree: nodes.document) -> None:
     """Give code that has a program its name, and classes: `runnable`, `silent`."""
-    state = app.book.state(app.env.docname)
+    state = book_of(app).state(app.env.docname)
     blocks = cells(doctree)
     if state.page:
         blocks |= listings(doctree, state.page)
@@ -76,7 +77,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     folder = Path(app.outdir, "_static", "programs")
     wanted: dict[Path, str | None] = {}
-    for name, state in app.book.states.items():
+    for name, state in book_of(app).states.items():
         if state.programs:
             text = f"var programs = {json.dumps(state.programs, indent=0)};\n"
             wanted[folder / f"{name}.js"] = text

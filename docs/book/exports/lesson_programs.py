@@ -18,23 +18,23 @@ from urllib.parse import quote
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from book.exports.notebook import Step, notebook
+from book.exports.notebook import CodeCell, notebook
 from book.files import write_changed_remove_rest
 from book.source.chapters import LESSON
 from book.source.model import Listing
-from book.state import Book, PageState
+from book.state import Book, PageState, book_of
 
 FOLDER, ENDS = "_downloads/programs", (".py", ".ipynb")
 _MARK = re.compile(r"# ?%%(?P<text>\s*\[markdown\])?\s*(?P<title>.*)")
 
 
-def cells(program: str) -> list[str | Step]:
+def contents(program: str) -> list[str | CodeCell]:
     """The texts and the cells of code of a program, the text that it begins with first.
 
     A text ends where code begins, with or without a mark.
     """
     lines = program.splitlines()
-    found: list[str | Step] = []
+    found: list[str | CodeCell] = []
     tree = ast.parse(program)
     if title := ast.get_docstring(tree):
         found.append(title)
@@ -53,7 +53,7 @@ def cells(program: str) -> list[str | Step]:
             found.append(text)
         code = "\n".join(inside).strip("\n")
         if code.strip():
-            found.append(Step(f"code{start}", code, code))
+            found.append(CodeCell(f"code{start}", code, code))
     return [one for one in found if one]
 
 
@@ -97,7 +97,8 @@ def offered(state: PageState, book: Book) -> dict[Listing, str]:
 def offer(app: Sphinx, doctree: nodes.document) -> None:
     """Below the listing of a lesson's program, put links to its files."""
     name = app.env.docname
-    found = offered(app.book.state(name), app.book)
+    book = book_of(app)
+    found = offered(book.state(name), book)
     names = {f"listing{one.number}": file for one, file in found.items()}
     for block in list(doctree.findall(nodes.literal_block)):
         for which in names.keys() & {*block["ids"]}:
@@ -126,13 +127,14 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     """Write the files of each lesson's program; remove those of others."""
     if exception is not None or app.builder.format != "html":
         return
-    folder, book, wanted = Path(app.outdir, FOLDER), app.book, {}
+    folder, book = Path(app.outdir, FOLDER), book_of(app)
+    wanted: dict[Path, str | None] = {}
     for state in book.states.values():
         for one, name in offered(state, book).items():
             program = state.programs[f"listing{one.number}"]
             with book.blame(state.name):
                 wanted[folder / f"{name}.py"] = program
-                wanted[folder / f"{name}.ipynb"] = notebook(cells(program))
+                wanted[folder / f"{name}.ipynb"] = notebook(contents(program))
     write_changed_remove_rest(
         [path for end in ENDS for path in folder.rglob(f"*{end}")], wanted
     )

@@ -20,6 +20,7 @@ from book.exports.markdown_writer import MarkdownWriter
 from book.files import write_changed_remove_rest
 from book.source.chapters import plain_title
 from book.source.model import Page
+from book.state import book_of
 
 END, INDEX = ".md", "llms.txt"
 
@@ -78,16 +79,14 @@ def write_page(
 ) -> None:
     """Write the Markdown of a page when its HTML is written."""
     if document is not None:
-        path = Path(app.outdir, name + END)
-        write_changed_remove_rest(
-            [], {path: to_markdown(document, links(app.env, name))}
-        )
+        text = to_markdown(document, links(app.env, name))
+        write_changed_remove_rest([], {Path(app.outdir, name + END): text})
 
 
 def write_index(app: Sphinx, exception: Exception | None) -> None:
     """Write the list of all pages."""
     if exception is None and app.builder.format == "html":
-        pages = {page.name: page for page in app.book.pages()}
+        pages = {page.name: page for page in book_of(app).pages()}
         text = index(pages, app.config.root_doc, app.config.project)
         write_changed_remove_rest([], {Path(app.outdir, INDEX): text})
 

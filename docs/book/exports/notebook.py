@@ -31,7 +31,7 @@ from book.snippets.program import DEVICE_LINES, Whole, sets_devices
 from book.snippets.slicer import Slicer
 from book.snippets.statements import PAGE, SliceError, Statement
 from book.source.model import Cell, Page
-from book.state import PageState, Problem
+from book.state import PageState, Problem, book_of
 
 ENDS = (".ipynb", ".py")
 COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/{}.ipynb"
@@ -39,8 +39,12 @@ _FRESH = "# A program of its own: it needs a Python in which JAX has not started
 
 
 @dataclass(frozen=True)
-class Step:
-    """A cell of code: as it stands in a notebook, and in a script."""
+class CodeCell:
+    """A cell of code, as it stands in a notebook and in a script.
+
+    Where one of the texts is empty, only the other has the cell; `raises` tells whether
+    it is meant to fail.
+    """
 
     id: str
     notebook: str
@@ -49,43 +53,43 @@ class Step:
 
 
 # -- the code of a page --------------------------------------------------------------
-def lessons_of(
+def code_of_lessons(
     page: Page, slicer: Slicer, fail: Callable[[Problem], None]
-) -> dict[int, list[Step]]:
+) -> dict[int, list[CodeCell]]:
     """The code of each lesson of `page`, by the number of its cell.
 
     There is none, and `fail` is told why, where the lessons make no program.
     """
     try:
-        return _lessons_of(page, slicer)
+        return _code_of_lessons(page, slicer)
     except SliceError as error:
         at = (error.cell.line, error.cell.number) if error.cell else ()
         fail(Problem(page.name, str(error), *at))
         return {}
 
 
-def _lessons_of(page: Page, slicer: Slicer) -> dict[int, list[Step]]:
+def _code_of_lessons(page: Page, slicer: Slicer) -> dict[int, list[CodeCell]]:
     lessons = slicer.page(page.cells, page.kernel == "mesh-of-eight")
-    found: dict[int, list[Step]] = {}
+    found: dict[int, list[CodeCell]] = {}
     done: set[Statement] = set()
     for cell in page.cells:
         if cell.visible:
             made = _fresh(cell) if cell.fresh else _lesson(lessons, cell, done)
-            found[cell.number] = [step for step in made if step.notebook]
+            found[cell.number] = [code for code in made if code.notebook]
     return found
 
 
-def _fresh(cell: Cell) -> list[Step]:
+def _fresh(cell: Cell) -> list[CodeCell]:
     """A program of its own: a notebook writes and runs it; a script has it as text."""
     name = f"cell{cell.number}"
     left = "\n".join(f"# {line}".rstrip() for line in cell.source.splitlines())
     script = f"{_FRESH}\n# Save what follows as a file, and run that.\n#\n{left}"
     run = f"import sys\n\n!{{sys.executable}} {name}.py"
     written = f"%%writefile {name}.py\n{cell.source.rstrip()}"
-    return [Step(name, written, script), Step(f"{name}-runs", run, "")]
+    return [CodeCell(name, written, script), CodeCell(f"{name}-runs", run, "")]
 
 
-def _lesson(lessons: Lessons, cell: Cell, done: set[Statement]) -> list[Step]:
+def _lesson(lessons: Lessons, cell: Cell, done: set[Statement]) -> list[CodeCell]:
     """A lesson, below a cell with what it takes from elsewhere, if not `done` above."""
     name = f"cell{cell.number}"
     own = lessons.of(cell)
@@ -99,8 +103,8 @@ def _lesson(lessons: Lessons, cell: Cell, done: set[Statement]) -> list[Step]:
     local = {s.node: "" for s in taken}
     in_notebook = _replace(cell.source, own, local)
     in_script = _replace(cell.source, own, local | program.last(cell.raises))
-    used = Step(f"{name}-uses", above, above)
-    return [used, Step(name, in_notebook, in_script, bool(cell.raises))]
+    used = CodeCell(f"{name}-uses", above, above)
+    return [used, CodeCell(name, in_notebook, in_script, bool(cell.raises))]
 
 
 def _replace(source: str, own: list[Statement], replaced: dict[ast.stmt, str]) -> str:
@@ -132,29 +136,29 @@ def _refuse_clashes(lessons: Lessons, new: Iterable[Statement], at: int) -> None
 
 
 # -- a notebook and a script ---------------------------------------------------------
-def cells(
+def contents(
     page: Page,
-    steps: dict[int, list[Step]],
+    lessons: dict[int, list[CodeCell]],
     jax: str,
     parts: Iterable[Part] | None = None,
     address: str = "",
-) -> list[str | Step]:
+) -> list[str | CodeCell]:
     """The texts and the code that the files of `page` have, in order.
 
-    `steps` is the code of its lessons; `jax` the version that verified it; `parts` its
+    `lessons` is its code; `jax` the version that verified it; `parts` its
     text and its cells, or None for the code alone; `address` where the site has it.
     """
     if parts is None:
-        parts = [Part("", number) for number in steps]
-    code = [step for made in steps.values() for step in made]
+        parts = [Part("", number) for number in lessons]
+    code = [one for made in lessons.values() for one in made]
     eight = page.kernel == "mesh-of-eight" and not _sets_devices_in_view(page)
     first = first_cell(page.title, jax, packages(code), eight)
-    found: list[str | Step] = [Step("verified-on", first, first)]
+    found: list[str | CodeCell] = [CodeCell("verified-on", first, first)]
     if address:
         found.append(f"From [One Function, Many Devices]({address}).")
     for part in parts:
-        if part.cell in steps:
-            found += steps[part.cell]
+        if part.cell in lessons:
+            found += lessons[part.cell]
         elif part.text:
             found.append(part.text)
     return found
@@ -166,9 +170,9 @@ def _sets_devices_in_view(page: Page) -> bool:
     return bool(lessons) and sets_devices(lessons[0].source)
 
 
-def packages(steps: list[Step]) -> list[str]:
+def packages(cells: list[CodeCell]) -> list[str]:
     """The packages that a page needs beside JAX, as pip calls them."""
-    code = "\n".join(step.notebook for step in steps)
+    code = "\n".join(cell.notebook for cell in cells)
     found = set(re.findall(r"^\s*(?:from|import) (\w+)", code, re.MULTILINE))
     found -= {*sys.stdlib_module_names, "jax", "jaxlib", "numpy"}
     return sorted(found)
@@ -196,7 +200,7 @@ def first_cell(title: str, jax: str, more: list[str], eight: bool) -> str:
     return "\n".join(lines)
 
 
-def notebook(made: list[str | Step]) -> str:
+def notebook(made: list[str | CodeCell]) -> str:
     """Texts and code as a notebook, in JSON."""
     found: list[dict[str, object]] = []
     for number, one in enumerate(made):
@@ -230,7 +234,7 @@ def notebook(made: list[str | Step]) -> str:
     return v4.writes_json(nbformat.from_dict(content)) + "\n"  # tests validate it
 
 
-def script(made: list[str | Step]) -> str:
+def script(made: list[str | CodeCell]) -> str:
     """Texts and code as a script, in cells as editors know them."""
     parts = []
     for one in made:
@@ -251,30 +255,34 @@ def write_page(
     document: nodes.document | None,
 ) -> None:
     """Write the notebook and the script of a page when its HTML is written."""
-    state: PageState | None = app.book.states.get(name)
-    if document is None or not state or not state.page or not _has_files(state):
+    if document is None:
+        return  # a page without a source, such as the search
+    book = book_of(app)
+    state, page = book.state(name), book.state(name).page
+    if page is None or page.kernel is None or not _has_files(state):
         return
     site = app.config.html_baseurl
     address = urljoin(site.rstrip("/") + "/", f"{name}.html") if site else ""
     parts = MarkdownWriter(lambda to: address and urljoin(address, to)).parts(document)
-    jax = app.book.kernels[state.page.kernel].jax
-    made = cells(state.page, state.steps, jax, parts, address)
-    path = Path(app.outdir, name)
-    write_changed_remove_rest(
-        [], {path.with_name(path.name + ".ipynb"): notebook(made)}
-    )
-    write_changed_remove_rest([], {path.with_name(path.name + ".py"): script(made)})
+    jax = book.kernels[page.kernel].jax
+    made = contents(page, state.code_cells, jax, parts, address)
+    out = Path(app.outdir)
+    files: dict[Path, str | None] = {
+        out / f"{name}.ipynb": notebook(made),
+        out / f"{name}.py": script(made),
+    }
+    write_changed_remove_rest([], files)
 
 
 def remove_others(app: Sphinx, exception: Exception | None) -> None:
     """Remove the files of pages that are gone, that failed, or have no lesson now."""
     if exception is None and app.builder.format == "html":
-        states = app.book.states.items()
+        states = book_of(app).states.items()
         keep_only(Path(app.outdir), ENDS, [n for n, s in states if _has_files(s)])
 
 
 def _has_files(state: PageState) -> bool:
-    return bool(state.steps) and not state.problems
+    return bool(state.code_cells) and not state.problems
 
 
 def offer(
@@ -285,9 +293,9 @@ def offer(
     document: nodes.document | None,
 ) -> None:
     """Offer the files in the theme's download menu, and the notebook in Colab."""
-    state: PageState | None = app.book.states.get(name)
+    state = book_of(app).states.get(name)
     groups = {one.get("label"): one for one in context.get("header_buttons", ())}
-    if not (state and state.steps) or "download-buttons" not in groups:
+    if not state or not state.code_cells or "download-buttons" not in groups:
         return
     file = quote(name.rpartition("/")[2])
     links = [
