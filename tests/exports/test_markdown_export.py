@@ -14,7 +14,7 @@ kernelspec: {{name: mesh-of-eight, display_name: eight}}
 book: {{kind: concept, budget: 60, short: {0}s}}
 answers:
   - {{question: "How do I map [one] axis in {0}?", at: {0}}}
-  - {{question: "What is {0}?", at: {0}}}
+  - {{question: "What is __{0}__?", at: {0}}}
 ---
 
 # {0}
@@ -197,6 +197,7 @@ def test_lists_lead_to_the_markdown_of_other_pages(built):
     assert "3 pages, 6 cells, 3 assertions" in text
     assert "1. [two](maps/two.md), 1\N{NO-BREAK SPACE}min\n2. [one]" in text
     assert "- [How do I map [one] axis in one?](maps/one.md#one)" in text
+    assert r"- [What is \_\_one\_\_?](maps/one.md#one)" in text
     assert "| [ones](maps/one.md) | 1 |" in text
     assert "[above](sums.md#of-__two_x)" in text  # as Markdown calls a heading
     assert "<form" not in text and "[](" not in text

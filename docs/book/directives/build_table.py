@@ -14,6 +14,7 @@ from collections import Counter
 
 from docutils import nodes
 
+from book.compilers.tables import plain
 from book.directives.base import BookDirective
 from book.directives.build_record import Record, make_record
 from book.directives.shown import CannotShow
@@ -89,7 +90,8 @@ def tables(book: Book, root: str) -> tuple[str, list[str]]:
         rows = []
         for page in inside:
             if one := record["pages"].get(page.name):
-                link = f"[{page.short or page.title}](/{page.name}.md)"
+                title = plain(page.short) if page.short else page.title
+                link = f"[{title}](/{page.name}.md)"
                 said = [ran[page.name][word] for word in differ]
                 counts = [one["cells"], one["assertions"], one["snippets"]]
                 rows.append([link, *said, *counts, f"{one['seconds']:.1f}"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from docutils import nodes
 
+from book.compilers.tables import plain
 from book.directives.base import BookDirective
 from book.directives.shown import CannotShow
 from book.source.model import Page
@@ -42,6 +43,5 @@ def _questions(page: Page) -> str:
     """The page's title, and below it its questions as links."""
     lines = [f"[](/{page.name}.md)", ""]
     for answer in page.answers:
-        words = answer.question.replace("[", r"\[").replace("]", r"\]")
-        lines.append(f"- [{words}](/{page.name}.md#{answer.at})")
+        lines.append(f"- [{plain(answer.question)}](/{page.name}.md#{answer.at})")
     return "\n".join([*lines, "", ""])

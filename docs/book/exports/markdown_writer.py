@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from docutils import nodes
 
+from book.html.folding import folded
+
 _FIGURE_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
 _SPECIAL = re.compile(
     r"""[\\`]                          # code
@@ -28,7 +30,6 @@ _LIST_MARKER = re.compile(r"^(\d*)([-+*#>.)])(?=\s)", re.MULTILINE)
 # The quotes of prose, which Sphinx curls, as they were typed.
 _TYPED = {0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"'}
 _OUTPUT = {"myst-ansi": "text", "none": "text", "default": ""}
-_FOLDED = "HideCodeCellNode"  # of MyST-NB: around a cell, within one, or below one
 _SKIPPED = (nodes.Invisible, nodes.system_message, nodes.label)
 
 
@@ -114,7 +115,7 @@ class MarkdownWriter:
             return ""
         found: list[nodes.Node] = []
         for child in node.children:
-            if type(child).__name__ == _FOLDED:  # only to save space
+            if isinstance(child, folded):  # only to save space
                 found += child.children
             else:
                 found.append(child)
@@ -132,9 +133,6 @@ class MarkdownWriter:
         language = node.get("language", "")
         return fenced(node.astext(), _OUTPUT.get(language, language))
 
-    def _block_doctest_block(self, node: nodes.doctest_block) -> str:
-        return fenced(node.astext(), "pycon")
-
     def _block_math_block(self, node: nodes.math_block) -> str:
         return f"$$\n{node.astext()}\n$$"
 
@@ -144,12 +142,6 @@ class MarkdownWriter:
     def _block_footnote(self, node: nodes.footnote) -> str:
         text = self.blocks(node.children)
         return f"[^{node.children[0].astext()}]: {_indented(text, 4)}"
-
-    def _block_raw(self, node: nodes.raw) -> str:
-        return self._inline_raw(node)
-
-    def _block_image(self, node: nodes.image) -> str:
-        return self._inline_image(node)
 
     def _block_block_quote(self, node: nodes.block_quote) -> str:
         lines = self.blocks(node.children).splitlines()
@@ -188,8 +180,8 @@ class MarkdownWriter:
         text = _one_line("<br>".join(written))
         return re.sub(r"(?<!\\)\|", r"\|", text)
 
-    def _block_HideCodeCellNode(self, node: nodes.Element) -> str:
-        return _details(escape(node["prompt_show"]), self.blocks(node.children))
+    def _block_folded(self, node: folded) -> str:
+        return _details(escape(node["closed"]), self.blocks(node.children))
 
     def _block_dropdown_main(self, node: nodes.Element) -> str:  # of sphinx-design
         title, *body = node.children
@@ -269,10 +261,9 @@ def escape(text: str) -> str:
 def _flat(node: nodes.Element, level: int) -> Iterable[tuple[nodes.Element, int]]:
     """What stands in a page and its sections, and in how many of them."""
     for child in node.children:
-        folded = type(child).__name__ == _FOLDED
         if isinstance(child, nodes.section):
             yield from _flat(child, level + 1)
-        elif folded and next(child.findall(_is_cell), None):
+        elif isinstance(child, folded) and next(child.findall(_is_cell), None):
             yield from _flat(child, level)
         elif isinstance(child, nodes.Element):
             yield child, level
