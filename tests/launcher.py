@@ -16,11 +16,23 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from typing import NamedTuple
 
 from book.execute import xla_cache
 from book.execute.fork import FORKS, ForkServer, ServerEnded
 from book.execute.temporary_folder import Folder
 from book.hardware.targets import Target, environment
+
+
+class Ended(NamedTuple):
+    """How a program ended: its exit status, and what it wrote to stdout and stderr.
+
+    The status is negative when a signal ended it.
+    """
+
+    code: int
+    out: str
+    err: str
 
 
 class Launcher:
@@ -37,6 +49,7 @@ class Launcher:
         own = {k: v for k, v in target.env.items() if k != "JAX_NUM_CPU_DEVICES"}
         whole = environment(Target("", "", "", 0)) | own
         self._env = {k: v for k, v in whole.items() if k != "PYTHONPATH"}
+        self._env["PYTHONHASHSEED"] = "0"  # as in a build: sets are in one order
         self._compiled = compiled
         self._server: ForkServer | None = None
         self._folder: Folder | None = None
@@ -55,28 +68,38 @@ class Launcher:
         self._folder.__exit__()
 
     def run(self, program: str, limit: int = 120) -> tuple[int, str]:
-        """Run `program` for at most `limit` seconds: its exit status and its output.
+        """Run `program` for at most `limit` seconds: its exit status and all it said.
 
-        The status is negative when a signal ended it.  Raises `ServerEnded` when the
-        Python that forks has ended.
+        Raises `ServerEnded` when the Python that forks has ended.
+        """
+        ended = self.finish(program, limit)
+        return ended.code, ended.out + ended.err
+
+    def finish(self, program: str, limit: int = 120) -> Ended:
+        """Run `program` for at most `limit` seconds, its output apart from its errors.
+
+        Raises `ServerEnded` when the Python that forks has ended.
         """
         place = self._folder.path / str(next(self._numbers))
         place.mkdir()
-        path, log = place / "program.py", place / "log"
+        path, out, err = place / "program.py", place / "out", place / "err"
         path.write_text(program, encoding="utf-8")
         own = [sys.executable, "-u", "-P", str(path)]
         if not FORKS:
             return _without_forks(own, _empty(place), self._env, limit)
-        kinds = [("program", [str(path)]), ("command", own)]
-        for kind, arguments in kinds["environ" in program :]:
+        kinds = [("command", own)]
+        if "environ" not in program:
+            kinds.insert(0, ("program", [str(path)]))
+        for kind, arguments in kinds:
             server, empty = self._python(), _empty(place)
-            child = server.start(kind, arguments, empty, self._env, (log, log), limit)
+            child = server.start(kind, arguments, empty, self._env, (out, err), limit)
             code = child.wait()
             if child.lost:
                 raise ServerEnded
             if not code:
                 break
-        return code, log.read_text(encoding="utf-8", errors="replace")
+        texts = (log.read_text("utf-8", errors="replace") for log in (out, err))
+        return Ended(code, *texts)
 
     def _python(self) -> ForkServer:
         with self._starting:
@@ -91,7 +114,9 @@ def _empty(place: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=place))
 
 
-def _without_forks(command, folder, env, limit: int) -> tuple[int, str]:
+def _without_forks(
+    command: list[str], folder: Path, env: dict[str, str], limit: int
+) -> Ended:
     try:
         done = subprocess.run(
             command,
@@ -99,10 +124,9 @@ def _without_forks(command, folder, env, limit: int) -> tuple[int, str]:
             env=env,
             timeout=limit,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            capture_output=True,
             text=True,
         )
     except subprocess.TimeoutExpired as error:
-        return -signal.SIGALRM, error.stdout or ""
-    return done.returncode, done.stdout
+        return Ended(-signal.SIGALRM, error.stdout or "", error.stderr or "")
+    return Ended(done.returncode, done.stdout, done.stderr)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from book.snippets.statements import PAGE, PYTHON, Name, SliceError, Statement
-from book.snippets.vocabulary import defines, settled
+from book.snippets.vocabulary import defines, sets, settled
 from book.source.page import Cell
 
 
@@ -94,7 +94,7 @@ class Rule:
             return
         changed = self._changed(one, names)
         self._bind(one, bound, names, changed)
-        foreign = self._made(self.names(one, used.sets))
+        foreign = self._made(self.names(one, {sets(one.node)}))
         if any(maker.imported for maker in foreign):
             self._settings.add(one)
 

@@ -64,6 +64,10 @@ class Lessons:
         """The program of a cell: it prints what the cell shows."""
         return self.text(cell.source, self.of(cell), raises=cell.raises)
 
+    def computed(self, cell: Cell) -> str:
+        """The line that a copy of a cell prints its last value with; "" for none."""
+        return Whole(self, set(), self.of(cell)).computed(cell.source, cell.raises)
+
     def text(self, source: str, own: list[Statement], wanted=(), raises=None) -> str:
         """The program of the statements `own`, with the names `wanted`."""
         needing = [s for s in own if s.fails or not s.imported] or own

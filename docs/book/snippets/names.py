@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
-from book.snippets.vocabulary import HARMLESS, SETS, called, is_silent, root
+from book.snippets.vocabulary import HARMLESS, called, is_silent, root
 
 _BLOCKS = (ast.If, ast.For, ast.While, ast.Try, ast.TryStar, ast.Match, ast.With)
 _BRANCHES = {"body", "handlers", "orelse", "finalbody", "cases"}
@@ -25,7 +25,6 @@ class Uses:
     changes: set[str] = field(default_factory=set)  # in place, it or a function of it
     breaks: set[str] = field(default_factory=set)  # changed for sure, as it runs
     takes: set[str] = field(default_factory=set)  # whose methods it calls: xs.pop()
-    sets: set[str] = field(default_factory=set)  # modules, whose state it sets
 
     bound = property(lambda self: self.binds | self.maybe)
 
@@ -112,8 +111,6 @@ class _Flow(Uses, ast.NodeVisitor):
         call = node.value
         if is_silent(getattr(call, "func", None)):
             self._break(root(call))
-        if called(call).startswith(SETS):
-            self.sets.add(root(call))
         if isinstance(call, ast.Call) and not called(call).startswith(HARMLESS):
             self.changes.add(root(call))
             if not self._shown:

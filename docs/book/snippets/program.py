@@ -44,9 +44,8 @@ class Whole:
         moved = (s for s in own if s.imported or s in title)
         left = {s.node: "" for s in moved if not s.fails}
         body = layout.body(source, own, left | self.last(raises))
-        if own and own[-1].unit == PAGE and "print" not in source and not raises:
-            names = made(own[-1].node)
-            body += f"\nprint({', '.join(names)})" * bool(names)
+        if computed := self.computed(source, raises):
+            body += f"\n{computed}"
         imported = self._imported()
         devices = _code(s for s in page if sets_devices(s.code))  # before all else
         page = [s for s in page if not sets_devices(s.code)]
@@ -56,6 +55,17 @@ class Whole:
         modules = _code(s for s in self.above if s.unit != PAGE)
         parts = [_code(title), layout.imports(imported), devices, modules, _code(page)]
         return layout.joined([*parts, body])
+
+    def computed(self, source: str, raises: str | None) -> str:
+        """The line that prints what its last statement computes; "" for none.
+
+        A lesson that ends with `y = f(x)` shows nothing; a copy of it shows `y`.
+        """
+        own = self.own
+        if not own or own[-1].unit != PAGE or "print" in source or raises:
+            return ""
+        names = made(own[-1].node)
+        return f"print({', '.join(names)})" if names else ""
 
     def alone(self) -> str:
         """The statements alone, below what they import: a cell of a notebook."""

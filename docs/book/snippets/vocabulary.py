@@ -7,8 +7,8 @@ import ast
 DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # Calls that say all they do; calls that return nothing, so that a notebook shows
 # nothing; how the names of those begin that set a state which no name holds.
-HARMLESS = ("assert", "block_until_ready", "callback", "display", "print", "sleep")
-HARMLESS += ("get", "items", "keys", "values")
+HARMLESS = ("assert", "block_until_ready", "callback", "device_put", "display")
+HARMLESS += ("print", "sleep", "get", "items", "keys", "values")
 SILENT = frozenset(
     "add append appendleft clear discard extend fill insert register remove reverse "
     "sort update".split()
@@ -16,7 +16,7 @@ SILENT = frozenset(
 # Calls that make a function, which says nothing when it is printed.
 MAKES = frozenset(
     "checkpoint custom_jvp custom_vjp filter_jit filter_vmap grad hessian jacfwd "
-    "jacrev jit partial pmap remat shard_map smap value_and_grad vmap".split()
+    "jacrev jit lower partial pmap remat shard_map smap value_and_grad vmap".split()
 )
 SETS = ("clear_", "disable_", "enable_", "filterwarnings", "reset_", "seed", "set_")
 SETS += ("chdir", "initialize", "setrecursionlimit", "simplefilter", "update")
@@ -39,6 +39,13 @@ def is_silent(function: ast.AST) -> bool:
     """Whether it is a method that returns nothing, or gives a function its rule."""
     name = getattr(function, "attr", "")
     return name in SILENT or name.startswith("def")  # defjvp, def_vmap
+
+
+def sets(node: ast.stmt) -> str:
+    """The module whose state it sets: "jax" of `jax.config.update(…)`; "" of none."""
+    if isinstance(node, ast.Expr) and called(node.value).startswith(SETS):
+        return root(node.value)
+    return ""
 
 
 def shows(node: ast.stmt) -> bool:

@@ -18,7 +18,7 @@ DISPLAY_TAGS = frozenset(
     for verb in ("hide", "remove")
     for what in ("input", "output", "cell")
 )
-FLAGS = ("check", "fresh", "alone")
+FLAGS = ("check", "fresh", "alone", "varies")
 _BY_LINES = {"lines", "lineno-match", "start-at", "end-at"}
 _ERROR = re.compile(r"[A-Za-z_][\w.]*\s*(:|$)")
 
@@ -38,6 +38,7 @@ class Cell:
     alone: bool = False  # it measures, so nothing else may run meanwhile
     check: bool = False  # it proves what a lesson shows, and no program has it
     fresh: bool = False  # it is a program of its own, in a Python of its own
+    varies: bool = False  # each run shows something else, so a copy of it does too
     mystnb: dict = field(default_factory=dict, compare=False)
     span: tuple[int, int] = (0, 0)
 
