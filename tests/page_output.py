@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from book import error_text
-from book.exports import downloads
+from book.exports.downloads import cells as cells_of
+from book.exports.downloads import script as script_of
 from book.exports.notebook import Step, lessons_of
 from book.snippets.lessons import Lessons
 from book.snippets.slicer import Slicer, programs
@@ -49,7 +50,7 @@ def wrong_copies(
     yield from map(str, problems)
     if not steps:
         return
-    script = marked(page, slicer, downloads.cells(page, steps, jax))
+    script = marked(page, slicer, cells_of(page, steps, jax))
     ended = run("script", script)
     if ended.code:
         yield _failed(f"{page.name}: its script", script, ended)
@@ -113,7 +114,7 @@ def marked(page: Page, slicer: Slicer, parts: list[str | Step]) -> str:
             script += _MARK.format(end=f"{_END}{part.id}")
             part = replace(part, script=script)
         made.append(part)
-    return downloads.script(made)
+    return script_of(made)
 
 
 def marked_copy(program: str, lessons: Lessons, cell: Cell) -> str:

@@ -21,7 +21,7 @@ from tests.page_output import as_shown, difference, message, wrong_copies
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 BOOK = house.Book(ROOT)
-LIMIT = 120  # seconds for one program
+LIMIT = 300  # seconds after which a program hangs
 LAUNCH = ROOT / "examples" / "scale" / "launch.py"
 JOINS = re.compile(
     r"^(    |    else:\n +)jax\.distributed\.initialize\(\)", re.MULTILINE
@@ -138,7 +138,8 @@ def run_together(program: str, folder: Path) -> Ended:
 @pytest.mark.parametrize("name", PAGES)
 def test_what_is_copied_prints_what_the_page_shows(launcher, name, tmp_path):
     def run(which: str, program: str) -> Ended:
-        if which != "script" and JOINS.search(program):
+        joins = which != "script" and JOINS.search(program)
+        if joins and "was meant to raise" not in program:
             return run_together(program, tmp_path)
         ended = launcher.finish(program, LIMIT)
         if other := in_other_words(message_of(f"{name}/{which}"), ended.out):

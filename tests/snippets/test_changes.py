@@ -47,6 +47,8 @@ CHANGES = {
         "x",
     ),
     "copyto": ("import numpy as np\nx = np.ones(2)", "np.copyto(x, 2)", "x"),
+    "second_name_at_once": ("x = [3, 1]\ny = x\ny.append(2)\nn = 1", "n", "x"),
+    "value_inside": ("x = [1]\ny = {1: x}\ny[1].append(2)\nn = 1", "n", "x"),
     "second_name": ("x = [3, 1]", "y = x\ny.append(2)", "x"),
     "closure": ("x = []\ndef f():\n    x.append(1)", "f()", "x"),
     "argument": ("x = []\ndef f(y):\n    y.append(1)", "f(x)", "x"),

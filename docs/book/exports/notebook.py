@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from book.snippets import render as layout
 from book.snippets.lessons import Lessons
-from book.snippets.program import DEVICE_LINES, Whole
+from book.snippets.program import DEVICE_LINES, Program
 from book.snippets.slicer import Slicer
 from book.snippets.statements import PAGE, SliceError, Statement
 from book.source.page import Cell, Page
@@ -75,11 +75,11 @@ def _lesson(lessons: Lessons, cell: Cell, done: set[Statement]) -> list[Step]:
     new = {s for s in kept if s.unit != PAGE and s not in done}
     _clash(lessons, new, cell.number)
     done |= {s for s in new if not s.imported}
-    above = Whole(lessons, new, []).alone() if new else ""
-    whole = Whole(lessons, kept, own)
+    above = Program(lessons, new, []).without_devices() if new else ""
+    program = Program(lessons, kept, own)
     local = {s.node: "" for s in taken}
     texts = [
-        _set(cell.source, own, local | last) for last in ({}, whole.last(cell.raises))
+        _set(cell.source, own, local | last) for last in ({}, program.last(cell.raises))
     ]
     used = Step(f"{name}-uses", above, above)
     return [used, Step(name, *texts, bool(cell.raises))]

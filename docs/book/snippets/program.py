@@ -1,4 +1,4 @@
-"""A program as a whole: imports, settings, statements, and what it shows."""
+"""The text of a program: imports, settings, statements, and what it shows."""
 
 from __future__ import annotations
 
@@ -28,17 +28,20 @@ def sets_devices(code: str) -> bool:
     return bool(_SETS.search(code))
 
 
-class Whole:
+class Program:
     """The program that has the statements `kept`, of which `own` are the cell's."""
 
     def __init__(self, lessons: Lessons, kept: set[Statement], own: list[Statement]):
-        self.lessons, self.links, self.own = lessons, lessons.links, own
+        self.lessons, self.own = lessons, own
         self.steps = [s for s in lessons.all if s in kept]  # in the order of running
         self.above = [s for s in self.steps if not (s.imported or s in own)]
         self._refuse_two_meanings()
 
     def text(self, source: str, raises: str | None = None) -> str:
-        """The program; its last part is `source`, the text of its own statements."""
+        """The program; its last part is `source`, the text of its own statements.
+
+        Of a cell that `raises`, that part expects the error.
+        """
         own, page = self.own, [s for s in self.above if s.unit == PAGE]
         title = own[:1] if own and _is_title(own[0]) else []
         moved = (s for s in own if s.imported or s in title)
@@ -67,8 +70,8 @@ class Whole:
         names = made(own[-1].node)
         return f"print({', '.join(names)})" if names else ""
 
-    def alone(self) -> str:
-        """The statements alone, below what they import: a cell of a notebook."""
+    def without_devices(self) -> str:
+        """The statements below what they import: a cell of a notebook."""
         blocks = [layout.imports(self._imported()), _code(self.above)]
         return layout.joined(blocks).rstrip("\n")
 
@@ -86,7 +89,11 @@ class Whole:
         one = self.own[-1]
         if raises:
             return {one.node: layout.expected(one.code, one.node, raises)}
-        if shows(one.node) and not self.lessons.is_quiet(one):
+        if (
+            isinstance(one.node, ast.Expr)
+            and shows(one.node)
+            and not self.lessons.is_quiet(one)
+        ):
             return {one.node: layout.printed(one.code, one.node)}
         return {}
 
@@ -103,12 +110,12 @@ class Whole:
 
     def _imported(self) -> list[Imported]:
         """What it imports from elsewhere."""
-        found = (s for s in self.steps if s.imported and not s.fails)
-        return [s.imported for s in found if not self._is_ours(s)]
+        found = (s for s in self.steps if not (s.fails or self._is_ours(s)))
+        return [s.imported for s in found if s.imported]
 
     def _is_ours(self, one: Statement) -> bool:
         """Whether it imports what the program has written out."""
-        return bool(one.imported) and (one.unit, one.imported.bound) in self.links
+        return self.lessons.is_ours(one)
 
 
 def _code(steps: Iterable[Statement]) -> str:
