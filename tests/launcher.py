@@ -16,11 +16,23 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from typing import NamedTuple
 
 from book.execute import xla_cache
 from book.execute.fork_server import AVAILABLE, ForkServer, ServerEnded
 from book.execute.temporary_folder import TemporaryFolder
 from book.hardware.targets import Target, environment
+
+
+class Ended(NamedTuple):
+    """How a program ended: its exit status, and what it wrote to stdout and stderr.
+
+    The status is negative when a signal ended it.
+    """
+
+    code: int
+    out: str
+    err: str
 
 
 class Launcher:
@@ -37,6 +49,7 @@ class Launcher:
         env = environment(Target("", "", "", 0)) | dict(target.env)
         unset = ("JAX_NUM_CPU_DEVICES", "PYTHONPATH")
         self._env = {name: value for name, value in env.items() if name not in unset}
+        self._env["PYTHONHASHSEED"] = "0"  # as in a build: sets are in one order
         self._compiled = compiled
         self._server: ForkServer | None = None
         self._folder: TemporaryFolder | None = None
@@ -55,14 +68,21 @@ class Launcher:
         self._folder.__exit__()
 
     def run(self, program: str, limit: int = 120) -> tuple[int, str]:
-        """Run `program` for at most `limit` seconds: its exit status and its output.
+        """Run `program` for at most `limit` seconds: its exit status and all it said.
 
-        The status is negative when a signal ended it.  Raises `ServerEnded` when the
-        Python that forks has ended.
+        Raises `ServerEnded` when the Python that forks has ended.
+        """
+        ended = self.finish(program, limit)
+        return ended.code, ended.out + ended.err
+
+    def finish(self, program: str, limit: int = 120) -> Ended:
+        """Run `program` for at most `limit` seconds, its output apart from its errors.
+
+        Raises `ServerEnded` when the Python that forks has ended.
         """
         place = self._folder.path / str(next(self._numbers))
         place.mkdir()
-        path, log = place / "program.py", place / "log"
+        path, out, err = place / "program.py", place / "out", place / "err"
         path.write_text(program, encoding="utf-8")
         own = [sys.executable, "-u", "-P", str(path)]
         if not AVAILABLE:
@@ -72,13 +92,14 @@ class Launcher:
             ways = [("command", own)]
         for kind, arguments in ways:
             server, empty = self._python(), _empty(place)
-            process = server.start(kind, arguments, empty, self._env, log, log, limit)
+            process = server.start(kind, arguments, empty, self._env, out, err, limit)
             code = process.wait()
             if process.lost:
                 raise ServerEnded
             if not code:
                 break
-        return code, log.read_text(encoding="utf-8", errors="replace")
+        texts = (log.read_text("utf-8", errors="replace") for log in (out, err))
+        return Ended(code, *texts)
 
     def _python(self) -> ForkServer:
         with self._starting:
@@ -95,8 +116,7 @@ def _empty(place: Path) -> Path:
 
 def _without_forks(
     command: list[str], folder: Path, env: dict[str, str], limit: int
-) -> tuple[int, str]:
-    """Run a command where processes are not forked: its exit status and its output."""
+) -> Ended:
     try:
         done = subprocess.run(
             command,
@@ -104,10 +124,9 @@ def _without_forks(
             env=env,
             timeout=limit,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            capture_output=True,
             text=True,
         )
     except subprocess.TimeoutExpired as error:
-        return -signal.SIGALRM, error.stdout or ""
-    return done.returncode, done.stdout
+        return Ended(-signal.SIGALRM, error.stdout or "", error.stderr or "")
+    return Ended(done.returncode, done.stdout, done.stderr)

@@ -1,4 +1,4 @@
-"""Every cell and every listing of the book runs alone, in an empty folder."""
+"""A copied program runs alone in an empty folder, and prints what its page shows."""
 
 import ast
 import os
@@ -11,49 +11,37 @@ from pathlib import Path
 
 import pytest
 
-from book import error_text
 from book.html import release_diff
 from book.snippets.slicer import Slicer, programs
-from book.state import Problem
+from book.source.model import Cell
 from tests import house
+from tests.launcher import Ended
+from tests.page_output import as_shown, difference, message, wrong_copies
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 BOOK = house.Book(ROOT)
-LIMIT = 120  # seconds for one program
+LIMIT = 300  # seconds after which a program hangs
 LAUNCH = ROOT / "examples" / "scale" / "launch.py"
 JOINS = re.compile(
     r"^(    |    else:\n +)jax\.distributed\.initialize\(\)", re.MULTILINE
 )
 
 
-def cut() -> dict[str, str | Problem]:
-    """Cut all pages: the id of each program -> its text, or what is wrong."""
-    found: dict[str, str | Problem] = {}
-    slicer = Slicer((ROOT, DOCS))
-    for name in BOOK.page_names:
-
-        def fail(problem: Problem, name: str = name) -> None:
-            found[f"{name}/{problem.cell or problem.line}"] = problem
-
-        try:
-            page = BOOK.page(name)
-        except Problem as problem:
-            fail(problem)
-            continue
-        for which, text in programs(page, slicer, fail).items():
-            found[f"{name}/{which}"] = text
-    return found
+PAGES = [name for name in BOOK.page_names if BOOK.page(name).cells]
+SLICER = Slicer((ROOT, DOCS))
 
 
-def once(found: dict[str, str | Problem]) -> dict[str, str | Problem]:
-    """Each program once, under its first name, though several places show it."""
-    texts = {text: name for name, text in reversed(found.items())}
-    return {name: text for text, name in reversed(texts.items())}
+def programs_of(name: str) -> dict[str, str]:
+    """The program of each lesson and listing of a page, by the page and its own name.
+
+    What is wrong with one, the test of its page says.
+    """
+    found = programs(BOOK.page(name), SLICER, lambda problem: None)
+    return {f"{name}/{which}": text for which, text in found.items()}
 
 
-ALL = cut()
-PROGRAMS = once(ALL)
+PROGRAMS = {which: text for name in PAGES for which, text in programs_of(name).items()}
 MESSAGES = release_diff.kept(DOCS).get(version("jax"), {})
 
 
@@ -131,36 +119,76 @@ def test_no_copy_has_a_name_that_nothing_uses():
     """But for a cell whose error is that there is no such name to import."""
     found = {}
     for name, program in PROGRAMS.items():
-        if isinstance(program, str):
-            own, raises = shown(name)
-            if left := [] if raises and "import" in own else unused(program, own):
-                found[name] = left
+        own, raises = shown(name)
+        if raises and "import" in own:
+            continue
+        if left := unused(program, own):
+            found[name] = left
     assert not found
 
 
-def run_together(program, folder):
-    """Run `program` as its page says, in two processes: its exit status, its output."""
+def run_together(program: str, folder: Path) -> Ended:
+    """Run `program` as its page says, in two processes."""
     (folder / "program.py").write_text(program, encoding="utf-8")
     command = [sys.executable, str(LAUNCH), "2", "program.py"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    return done.returncode, done.stdout + done.stderr
+    return Ended(done.returncode, done.stdout, done.stderr)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_it_runs_alone(launcher, name, tmp_path):
-    program = PROGRAMS[name]
-    if isinstance(program, Problem):
-        pytest.fail(str(program), pytrace=False)
-    if JOINS.search(program):
-        code, said = run_together(program, tmp_path)
-    else:
-        code, said = launcher.run(program, LIMIT)
-    if code:
-        pytest.fail(f"exit status {code}\n\n{program}\n{said}", pytrace=False)
-    if other := in_other_words(message_of(name), said):
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")  # to be told, and no failure
-            warnings.warn(f"{name} is not as kept:\n{other}", stacklevel=2)
+@pytest.mark.parametrize("name", PAGES)
+def test_what_is_copied_prints_what_the_page_shows(launcher, name, tmp_path):
+    def run(which: str, program: str) -> Ended:
+        joins = which != "script" and JOINS.search(program)
+        if joins and "was meant to raise" not in program:
+            return run_together(program, tmp_path)
+        ended = launcher.finish(program, LIMIT)
+        if other := in_other_words(message_of(f"{name}/{which}"), ended.out):
+            with warnings.catch_warnings():
+                warnings.simplefilter("always")  # to be told, and no failure
+                told = f"{name}/{which} is not as kept:\n{other}"
+                warnings.warn(told, stacklevel=2)
+        assert "verified on JAX" not in ended.err
+        return ended
+
+    page = BOOK.page(name)
+    wrong = list(wrong_copies(page, SLICER, version("jax"), run))
+    if wrong:
+        pytest.fail("\n\n".join(wrong), pytrace=False)
+
+
+@pytest.mark.parametrize(
+    ("raises", "shown", "printed", "found"),
+    [
+        (None, "1\n2\n", "1\n2\n", ""),
+        (None, "1\n2\n", "1\n3\n", "- 2\n+ 3"),
+        (None, "1\n", "", "- 1"),
+        ("ValueError", "a\nValueError: b\n", "a\nValueError: b\n", ""),
+        ("ValueError", "a\nValueError: b\n", "ValueError: b\n", "- a"),
+        (
+            "ValueError",
+            "ValueError: b in /a/b.py:3\n",
+            "ValueError: b in /c.py:9\n",
+            "",
+        ),
+        (
+            "ValueError",
+            "ValueError: 3\n",
+            "ValueError: 4\n",
+            "- ValueError: 3\n+ ValueError: 4",
+        ),
+        (
+            "ValueError",
+            "ValueError: 3\n",
+            "TypeError: 3\n",
+            "- ValueError: 3\n+ TypeError: 3",
+        ),
+    ],
+)
+def test_any_difference_but_the_place_of_an_error_is_found(
+    raises, shown, printed, found
+):
+    cell = Cell(1, 1, "", raises=raises)
+    assert difference(*(as_shown(cell, text) for text in (shown, printed))) == found
 
 
 def message_of(name: str) -> str | None:
@@ -182,12 +210,9 @@ def in_other_words(kept: str | None, said: str) -> str:
 
     A program prints the first line of it, last of all.
     """
-    if kept is None:
+    if kept is None or not said.strip():
         return ""
-    printed = said.strip().splitlines()[-1]
-    kind, _, printed = printed.partition(": ")
-    printed = " ".join(error_text.message(kind.rstrip(":"), printed).split())
-    whole = " ".join(kept.split())
+    printed, whole = message(said.strip().splitlines()[-1]), " ".join(kept.split())
     return "" if whole.startswith(printed) else f"- {whole}\n+ {printed}"
 
 
@@ -204,14 +229,11 @@ def test_a_message_in_other_words_is_told():
 def test_messages_that_were_kept_are_found():
     for page in MESSAGES:
         cells = release_diff.raising(BOOK.page(page))
-        cut = [one for c in cells if (one := f"{page}/cell{c.number}") in ALL]
-        assert not cut or any(map(message_of, cut)), f"{page}: nox -s outputs"
+        copied = [one for c in cells if (one := f"{page}/cell{c.number}") in PROGRAMS]
+        assert not copied or any(map(message_of, copied)), f"{page}: nox -s outputs"
 
 
 def test_some_run_in_an_interpreter_of_their_own_just_as_well(tmp_path):
-    import subprocess
-    import sys
-
     env = {k: v for k, v in os.environ.items() if not k.startswith("JAX_")}
     env["JAX_PLATFORMS"] = os.environ.get("JAX_PLATFORMS", "")
     for name in list(PROGRAMS)[:: max(1, len(PROGRAMS) // 5)]:

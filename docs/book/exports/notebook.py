@@ -27,7 +27,7 @@ from book.exports.markdown_writer import MarkdownWriter, Part
 from book.files import write_changed_remove_rest
 from book.snippets import render as layout
 from book.snippets.lessons import Lessons
-from book.snippets.program import DEVICE_LINES, Whole, sets_devices
+from book.snippets.program import DEVICE_LINES, Program, sets_devices
 from book.snippets.slicer import Slicer
 from book.snippets.statements import PAGE, SliceError, Statement
 from book.source.model import Cell, Page
@@ -98,8 +98,8 @@ def _lesson(lessons: Lessons, cell: Cell, done: set[Statement]) -> list[CodeCell
     new = {s for s in kept if s.unit != PAGE and s not in done}
     _refuse_clashes(lessons, new, cell.number)
     done |= {s for s in new if not s.imported}
-    above = Whole(lessons, new, []).alone() if new else ""
-    program = Whole(lessons, kept, own)
+    above = Program(lessons, new, []).without_devices() if new else ""
+    program = Program(lessons, kept, own)
     local = {s.node: "" for s in taken}
     in_notebook = _replace(cell.source, own, local)
     in_script = _replace(cell.source, own, local | program.last(cell.raises))

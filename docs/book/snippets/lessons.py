@@ -1,4 +1,4 @@
-"""The statements of a page, or of a module, and the programs they are cut into."""
+"""The statements of a page, or of a module, and the programs made of them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from book.snippets.changes import Rule
-from book.snippets.program import Whole
+from book.snippets.needs import Needs
+from book.snippets.program import Program
+from book.snippets.render import Imported
 from book.snippets.statements import PAGE, Name, SliceError, Statement
 from book.snippets.vocabulary import called
 from book.source.model import Cell
@@ -29,50 +30,78 @@ class Lessons:
         self.all: list[Statement] = []  # modules first, in the order of importing
         self.links: dict[Name, Name] = {}  # an imported name: what it is in its module
         self._gather(body, set())
-        self._rule = Rule(self.links, self.all)
+        self._needs = Needs(self.links, self.all)
 
     def _gather(self, body: list[Statement], seen: set[Path]) -> None:
-        for one in (one for one in body if not one.hidden):
-            if not one.imported:
+        for one in body:
+            if one.hidden:
+                continue
+            if one.imported:
+                self._import(one, one.imported, seen)
+            else:
                 self._refuse_imports_inside(one)
-            elif path := self._slicer.local(one.node, one.cell):
-                if one.imported.alias:
-                    said = f"`{ast.unparse(one.node)}` renames what is yours"
-                    raise SliceError(f"{said}; keep its name", one.cell)
-                if path not in seen:
-                    seen.add(path)
-                    self._gather(self._slicer.module(path), seen)
-                there = self._slicer.label(path), one.imported.name
-                self.links[one.unit, one.imported.bound] = self.links.get(there, there)
         self.all += body
 
+    def _import(self, one: Statement, imported: Imported, seen: set[Path]) -> None:
+        """Gather the module that a statement imports from, if it is one of ours."""
+        assert isinstance(one.node, ast.Import | ast.ImportFrom)
+        path = self._slicer.local(one.node, one.cell)
+        if path is None:
+            return
+        if imported.alias:
+            said = f"`{ast.unparse(one.node)}` renames what is yours"
+            raise SliceError(f"{said}; keep its name", one.cell)
+        if path not in seen:
+            seen.add(path)
+            self._gather(self._slicer.module(path), seen)
+        there = self._slicer.label(path), imported.name or ""
+        self.links[one.unit, imported.bound] = self.links.get(there, there)
+
     def _refuse_imports_inside(self, one: Statement) -> None:
-        for node in ast.walk(one.node) if "import" in one.code else ():
+        if "import" not in one.code:
+            return
+        for node in ast.walk(one.node):
             if isinstance(node, _IMPORTS) and self._slicer.local(node, one.cell):
                 said = f"move `{ast.unparse(node)}` to the top level"
                 raise SliceError(said, one.cell)
+
+    def is_ours(self, one: Statement) -> bool:
+        """Whether it imports what a program has written out."""
+        return self._needs.is_ours(one)
 
     def of(self, cell: Cell) -> list[Statement]:
         """The statements of a cell of the page."""
         return [one for one in self.all if one.place == (PAGE, cell.number)]
 
-    def keep(self, own: Iterable[Statement], wanted: Iterable[Name] = ()):
+    def keep(
+        self, own: Iterable[Statement], wanted: Iterable[Name] = ()
+    ) -> set[Statement]:
         """The statements `own`, and those that they and the names `wanted` need."""
-        return self._rule.keep(own, wanted)
+        return self._needs.keep(own, wanted)
 
     def program(self, cell: Cell) -> str:
         """The program of a cell: it prints what the cell shows."""
         return self.text(cell.source, self.of(cell), raises=cell.raises)
 
-    def text(self, source: str, own: list[Statement], wanted=(), raises=None) -> str:
+    def computed(self, cell: Cell) -> str:
+        """The line that a copy of a cell prints its last value with; "" for none."""
+        return Program(self, set(), self.of(cell)).computed(cell.source, cell.raises)
+
+    def text(
+        self,
+        source: str,
+        own: list[Statement],
+        wanted: Iterable[Name] = (),
+        raises: str | None = None,
+    ) -> str:
         """The program of the statements `own`, with the names `wanted`."""
         needing = [s for s in own if s.fails or not s.imported] or own
-        return Whole(self, self.keep(needing, wanted), own).text(source, raises)
+        return Program(self, self.keep(needing, wanted), own).text(source, raises)
 
     def is_quiet(self, one: Statement) -> bool:
         """Whether it calls a function of the book that returns nothing."""
-        for name in self._rule.names(one, {called(one.node.value)}):
-            node = getattr(self._rule.bound.get(name), "node", None)
+        for name in self._needs.names(one, {called(getattr(one.node, "value", None))}):
+            node = getattr(self._needs.bound.get(name), "node", None)
             if isinstance(node, ast.FunctionDef):
                 return not any(isinstance(part, _RETURNS) for part in ast.walk(node))
         return False

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
-from book.snippets.vocabulary import HARMLESS, SETS, called, is_silent, root
+from book.snippets.vocabulary import HARMLESS, called, is_silent, root
 
 _BLOCKS = (ast.If, ast.For, ast.While, ast.Try, ast.TryStar, ast.Match, ast.With)
 _BRANCHES = {"body", "handlers", "orelse", "finalbody", "cases"}
@@ -25,7 +25,6 @@ class Uses:
     changes: set[str] = field(default_factory=set)  # in place, it or a function of it
     breaks: set[str] = field(default_factory=set)  # changed for sure, as it runs
     takes: set[str] = field(default_factory=set)  # whose methods it calls: xs.pop()
-    sets: set[str] = field(default_factory=set)  # modules, whose state it sets
 
     bound = property(lambda self: self.binds | self.maybe)
 
@@ -41,7 +40,7 @@ class _Flow(Uses, ast.NodeVisitor):
 
     def generic_visit(self, node: ast.AST) -> None:
         """Visit what runs first, first; what a branch binds is known in it only."""
-        for name in _fields(type(node)):
+        for name in _in_order(node._fields):
             part, known = getattr(node, name, None), self._known
             if name in _BRANCHES:
                 self._known = set(known)
@@ -73,7 +72,9 @@ class _Flow(Uses, ast.NodeVisitor):
         self._bind(node.arg)
         self.generic_visit(node)
 
-    def visit_ExceptHandler(self, node: ast.AST) -> None:
+    def visit_ExceptHandler(
+        self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar
+    ) -> None:
         self._bind(node.name)
         self.generic_visit(node)
 
@@ -112,8 +113,6 @@ class _Flow(Uses, ast.NodeVisitor):
         call = node.value
         if is_silent(getattr(call, "func", None)):
             self._break(root(call))
-        if called(call).startswith(SETS):
-            self.sets.add(root(call))
         if isinstance(call, ast.Call) and not called(call).startswith(HARMLESS):
             self.changes.add(root(call))
             if not self._shown:
@@ -129,7 +128,12 @@ class _Flow(Uses, ast.NodeVisitor):
         self.generic_visit(node)
 
     # -- what has names of its own ---------------------------------------------
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.Lambda) -> None:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self._function(node)
+
+    def _function(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    ) -> None:
         rules = getattr(node, "decorator_list", ())
         for part in (*rules, *node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.visit(part)
@@ -143,7 +147,11 @@ class _Flow(Uses, ast.NodeVisitor):
         self.takes |= inner.takes - own
         self._bind(getattr(node, "name", None))
 
-    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self._function(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        self._function(node)
 
     def visit_ListComp(self, node: ast.AST) -> None:
         """Of a comprehension or a class, which run at once, with names of their own."""
@@ -153,8 +161,8 @@ class _Flow(Uses, ast.NodeVisitor):
         self.reads |= inner.reads
         self.maybe |= inner.maybe
         self.changes |= inner.changes - own
-        self.breaks |= inner.breaks - own
         self.takes |= inner.takes - own
+        self.breaks |= inner.breaks - own
         if isinstance(node, ast.ClassDef):  # its methods do not see its names
             self.later |= inner.later
             self._bind(node.name)
@@ -168,10 +176,10 @@ class _Flow(Uses, ast.NodeVisitor):
 
 
 @cache
-def _fields(kind: type[ast.AST]) -> list[str]:
+def _in_order(fields: tuple[str, ...]) -> list[str]:
     """The fields of a node, in the order of running."""
-    first = [name for name in _FIRST if name in kind._fields]
-    return first + [name for name in kind._fields if name not in (*first, "ctx", "op")]
+    first = [name for name in _FIRST if name in fields]
+    return first + [name for name in fields if name not in (*first, "ctx", "op")]
 
 
 def uses(node: ast.stmt, shown: bool = False) -> Uses:
@@ -179,7 +187,7 @@ def uses(node: ast.stmt, shown: bool = False) -> Uses:
     found = _Flow(shown=shown)
     found.visit(node)
     found.breaks -= found.binds
-    if isinstance(node, ast.Assign):
+    if isinstance(node, ast.Assign):  # y = xs.pop()
         found.changes |= found.takes
     if isinstance(node, _BLOCKS):
         found.maybe, found.binds = found.bound, set()

@@ -1,4 +1,4 @@
-"""A program as a whole: imports, settings, statements, and what it shows."""
+"""The text of a program: imports, settings, statements, and what it shows."""
 
 from __future__ import annotations
 
@@ -28,25 +28,27 @@ def sets_devices(code: str) -> bool:
     return bool(_SETS.search(code))
 
 
-class Whole:
+class Program:
     """The program that has the statements `kept`, of which `own` are the cell's."""
 
     def __init__(self, lessons: Lessons, kept: set[Statement], own: list[Statement]):
-        self.lessons, self.links, self.own = lessons, lessons.links, own
+        self.lessons, self.own = lessons, own
         self.steps = [s for s in lessons.all if s in kept]  # in the order of running
         self.above = [s for s in self.steps if not (s.imported or s in own)]
         self._refuse_two_meanings()
 
     def text(self, source: str, raises: str | None = None) -> str:
-        """The program; its last part is `source`, the text of its own statements."""
+        """The program; its last part is `source`, the text of its own statements.
+
+        Of a cell that `raises`, that part expects the error.
+        """
         own, page = self.own, [s for s in self.above if s.unit == PAGE]
         title = own[:1] if own and _is_title(own[0]) else []
         moved = (s for s in own if s.imported or s in title)
         left = {s.node: "" for s in moved if not s.fails}
         body = layout.body(source, own, left | self.last(raises))
-        if own and own[-1].unit == PAGE and "print" not in source and not raises:
-            names = made(own[-1].node)
-            body += f"\nprint({', '.join(names)})" * bool(names)
+        if computed := self.computed(source, raises):
+            body += f"\n{computed}"
         imported = self._imported()
         devices = _code(s for s in page if sets_devices(s.code))  # before all else
         page = [s for s in page if not sets_devices(s.code)]
@@ -57,8 +59,19 @@ class Whole:
         parts = [_code(title), layout.imports(imported), devices, modules, _code(page)]
         return layout.joined([*parts, body])
 
-    def alone(self) -> str:
-        """The statements alone, below what they import: a cell of a notebook."""
+    def computed(self, source: str, raises: str | None) -> str:
+        """The line that prints what its last statement computes; "" for none.
+
+        A lesson that ends with `y = f(x)` shows nothing; a copy of it shows `y`.
+        """
+        own = self.own
+        if not own or own[-1].unit != PAGE or "print" in source or raises:
+            return ""
+        names = made(own[-1].node)
+        return f"print({', '.join(names)})" if names else ""
+
+    def without_devices(self) -> str:
+        """The statements below what they import: a cell of a notebook."""
         blocks = [layout.imports(self._imported()), _code(self.above)]
         return layout.joined(blocks).rstrip("\n")
 
@@ -76,7 +89,11 @@ class Whole:
         one = self.own[-1]
         if raises:
             return {one.node: layout.expected(one.code, one.node, raises)}
-        if shows(one.node) and not self.lessons.is_quiet(one):
+        if (
+            isinstance(one.node, ast.Expr)
+            and shows(one.node)
+            and not self.lessons.is_quiet(one)
+        ):
             return {one.node: layout.printed(one.code, one.node)}
         return {}
 
@@ -93,12 +110,12 @@ class Whole:
 
     def _imported(self) -> list[Imported]:
         """What it imports from elsewhere."""
-        found = (s for s in self.steps if s.imported and not s.fails)
-        return [s.imported for s in found if not self._is_ours(s)]
+        found = (s for s in self.steps if not (s.fails or self._is_ours(s)))
+        return [s.imported for s in found if s.imported]
 
     def _is_ours(self, one: Statement) -> bool:
         """Whether it imports what the program has written out."""
-        return bool(one.imported) and (one.unit, one.imported.bound) in self.links
+        return self.lessons.is_ours(one)
 
 
 def _code(steps: Iterable[Statement]) -> str:

@@ -39,9 +39,10 @@ class Imported:
 def joined(blocks: Iterable[str]) -> str:
     """Blocks of code, with two empty lines around definitions, else at most one."""
     lines = "\n\n".join(filter(None, blocks)).split("\n")
-    text, at, above = "", 0, None
+    text, at = "", 0
+    above: ast.stmt | None = None
     for node in (*ast.parse("\n".join(lines)).body, None):
-        end = node.end_lineno if node else len(lines)
+        end = last_line(node) if node else len(lines)
         start = at
         while start < end and not lines[start].strip():
             start += 1
@@ -55,7 +56,8 @@ def joined(blocks: Iterable[str]) -> str:
 
 def imports(found: Iterable[Imported]) -> str:
     """Import statements, merged, sorted and grouped."""
-    plain, froms = set(), {}
+    plain: set[tuple[str, str]] = set()
+    froms: dict[str, set[str]] = {}
     for one in found:
         renamed = f" as {one.alias}" if one.alias else ""
         if one.name is None:
@@ -119,7 +121,7 @@ def body(source: str, own: Iterable, replaced: dict[ast.stmt, str]) -> str:
     """The statements of a cell as they stand, some `replaced`, or left out by ""."""
     lines, found, above = source.split("\n"), [], 0
     for node in dict.fromkeys(one.node for one in own):
-        first, last = first_line(node), node.end_lineno
+        first, last = first_line(node), last_line(node)
         found += lines[above : first - 1]
         above = last
         if node not in replaced:
@@ -135,3 +137,8 @@ def body(source: str, own: Iterable, replaced: dict[ast.stmt, str]) -> str:
 def first_line(node: ast.stmt) -> int:
     """The line on which a statement begins, its decorators among it."""
     return min(n.lineno for n in (node, *getattr(node, "decorator_list", ())))
+
+
+def last_line(node: ast.stmt) -> int:
+    """The line on which a statement ends."""
+    return node.end_lineno or node.lineno

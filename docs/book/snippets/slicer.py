@@ -28,26 +28,37 @@ def programs(
     """The program of every lesson and listing of `page`: name -> text."""
     found: dict[str, str] = {}
 
-    def cut(name: str, line: int | None, number: int | None, how: Callable) -> None:
+    def add(
+        name: str, line: int, number: int | None, program: Callable[[], str]
+    ) -> None:
         try:
-            found[name] = how()
+            found[name] = program()
         except SliceError as error:
-            cell = error.cell
-            at = (cell.line, cell.number) if cell else (line, number)
-            fail(Problem(page.name, str(error), *at))
+            fail(_problem(page, error, line, number))
 
     devices = page.kernel == "mesh-of-eight"
-    cut("page", None, None, lambda: slicer.page(page.cells, devices))
-    if not (lessons := found.pop("page", None)):
+    try:
+        lessons = slicer.page(page.cells, devices)
+    except SliceError as error:
+        fail(_problem(page, error, None, None))
         return {}
     for cell in page.cells:
         if cell.visible and not cell.fresh:  # which is a program already
-            how = partial(lessons.program, cell)
-            cut(f"cell{cell.number}", cell.line, cell.number, how)
+            program = partial(lessons.program, cell)
+            add(f"cell{cell.number}", cell.line, cell.number, program)
     for one in filter(_there, page.listings):  # Sphinx reports the others
-        how = partial(slicer.listing, one.path, one.pyobject, devices)
-        cut(f"listing{one.number}", one.line, None, how)
+        program = partial(slicer.listing, one.path, one.pyobject, devices)
+        add(f"listing{one.number}", one.line, None, program)
     return found
+
+
+def _problem(
+    page: Page, error: SliceError, line: int | None, number: int | None
+) -> Problem:
+    """What is wrong, at the cell that is to blame, or else where the program is."""
+    if error.cell:
+        line, number = error.cell.line, error.cell.number
+    return Problem(page.name, str(error), line, number)
 
 
 def _there(listing: Listing) -> bool:
@@ -60,7 +71,7 @@ def _there(listing: Listing) -> bool:
 
 
 class Slicer:
-    """Cuts programs; `roots` are the folders whose modules are written out."""
+    """Makes programs; `roots` are the folders whose modules are written out."""
 
     def __init__(self, roots: tuple[Path, ...]):
         self.roots = roots
@@ -69,7 +80,7 @@ class Slicer:
         self._last: tuple = ()  # the page that was asked for last, and its lessons
 
     def page(self, cells: Sequence[Cell], devices: bool = False) -> Lessons:
-        """The cells of a page, of which programs are cut; `devices`: it needs eight.
+        """The lessons of a page with these cells; `devices`: it needs eight.
 
         Raises `SliceError` where a cell breaks the rule or cannot be read.
         """
@@ -108,7 +119,9 @@ class Slicer:
         except SliceError as error:
             raise SliceError(f"{unit}: {error}") from None
 
-    def local(self, node: ast.stmt, cell: Cell | None) -> Path | None:
+    def local(
+        self, node: ast.Import | ast.ImportFrom, cell: Cell | None
+    ) -> Path | None:
         """The file under `roots` that an import in `cell` names; None if none."""
         text = ast.unparse(node)
         if text not in self._local:

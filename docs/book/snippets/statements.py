@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from book.snippets.names import Uses, uses
-from book.snippets.render import Imported, first_line
+from book.snippets.render import Imported, first_line, last_line
 from book.snippets.vocabulary import shows
 from book.source.dependencies import parse
 from book.source.model import Cell
@@ -21,7 +21,7 @@ _BLIND = {"eval", "exec", "globals", "locals", "vars"}  # nobody can see what th
 
 
 class SliceError(Exception):
-    """Says what about the code cannot be cut out; `cell` is the one to blame."""
+    """Says why there is no program of the code; `cell` is the one to blame."""
 
     def __init__(self, reason: str, cell: Cell | None = None):
         super().__init__(reason)
@@ -47,12 +47,17 @@ class Statement:
     @property
     def place(self) -> tuple[str, int]:
         """The module, or the cell of the page, that it stands in."""
-        return self.unit, self.cell.number if self.cell else 0
+        return self.unit, self.number
 
     @property
     def fails(self) -> bool:
         """Whether it is what raises the error that its cell declares."""
         return self.last and self.cell is not None and bool(self.cell.raises)
+
+    @property
+    def number(self) -> int:
+        """The number of its cell; 0 in a module."""
+        return self.cell.number if self.cell else 0
 
     @property
     def hidden(self) -> bool:
@@ -88,7 +93,7 @@ def _split(
         while start - 2 >= above and lines[start - 2].startswith("#"):
             start -= 1
         comment = "".join(f"{line}\n" for line in lines[start - 1 : first - 1])
-        above, last = node.end_lineno, node is body[-1]
+        above, last = last_line(node), node is body[-1]
         code = "\n".join(lines[first - 1 : above])
         if lines[above - 1].encode()[node.end_col_offset :].strip().startswith(b";"):
             raise SliceError("has a `;`: give each statement a line of its own", cell)
@@ -126,7 +131,7 @@ def _imported(
             raise SliceError(f"{text} changes what code means; leave it out", cell)
         found = Uses()
         if isinstance(node, ast.ImportFrom):
-            one = Imported(node.module, alias.name, alias.asname)
+            one = Imported(node.module or "", alias.name, alias.asname)
         else:
             one = Imported(alias.name, None, alias.asname)
         # `import a.b` binds `a`, which may have parts from other imports as well.

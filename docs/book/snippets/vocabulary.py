@@ -7,38 +7,50 @@ import ast
 DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # Calls that say all they do; calls that return nothing, so that a notebook shows
 # nothing; how the names of those begin that set a state which no name holds.
-HARMLESS = ("assert", "block_until_ready", "callback", "display", "print", "sleep")
-HARMLESS += ("get", "items", "keys", "values")
+HARMLESS = tuple(
+    "assert block_until_ready callback device_put display get items keys print sleep "
+    "values".split()
+)
 SILENT = frozenset(
     "add append appendleft clear discard extend fill insert register remove reverse "
     "sort update".split()
 )
-# Calls that make a function, which says nothing when it is printed.
+# Calls that make a function or a program, which say nothing when they are printed.
 MAKES = frozenset(
-    "checkpoint custom_jvp custom_vjp filter_jit filter_vmap grad hessian jacfwd "
-    "jacrev jit partial pmap remat shard_map smap value_and_grad vmap".split()
+    "checkpoint compile custom_jvp custom_vjp filter_jit filter_vmap grad hessian "
+    "jacfwd jacrev jit lower partial pmap remat shard_map smap value_and_grad "
+    "vmap".split()
 )
-SETS = ("clear_", "disable_", "enable_", "filterwarnings", "reset_", "seed", "set_")
-SETS += ("chdir", "initialize", "setrecursionlimit", "simplefilter", "update")
+SETS = tuple(
+    "chdir clear_ disable_ enable_ filterwarnings initialize reset_ seed set_ "
+    "setrecursionlimit simplefilter update".split()
+)
 
 
-def root(node: ast.AST) -> str:
+def root(node: ast.AST | None) -> str:
     """The name that `a.b[0].c` starts from; "" where it starts at none."""
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred | ast.Call):
         node = node.func if isinstance(node, ast.Call) else node.value
     return getattr(node, "id", "")
 
 
-def called(node: ast.AST) -> str:
+def called(node: ast.AST | None) -> str:
     """The last name of what is called: `jax.config.update(…)` -> "update"."""
     function = getattr(node, "func", None)
     return getattr(function, "attr", getattr(function, "id", ""))
 
 
-def is_silent(function: ast.AST) -> bool:
+def is_silent(function: ast.AST | None) -> bool:
     """Whether it is a method that returns nothing, or gives a function its rule."""
     name = getattr(function, "attr", "")
     return name in SILENT or name.startswith("def")  # defjvp, def_vmap
+
+
+def sets(node: ast.stmt) -> str:
+    """The module whose state it sets: "jax" of `jax.config.update(…)`; "" of none."""
+    if isinstance(node, ast.Expr) and called(node.value).startswith(SETS):
+        return root(node.value)
+    return ""
 
 
 def shows(node: ast.stmt) -> bool:
@@ -52,9 +64,11 @@ def shows(node: ast.stmt) -> bool:
 
 def defines(node: ast.stmt) -> bool:
     """Whether it makes functions or a class."""
-    value = getattr(node, "value", None)
-    makes = isinstance(value, ast.Lambda) or called(value) in MAKES
-    return makes or isinstance(node, DEFS)
+    return isinstance(node, DEFS) or _makes_function(getattr(node, "value", None))
+
+
+def _makes_function(value: ast.AST | None) -> bool:
+    return isinstance(value, ast.Lambda) or called(value) in MAKES
 
 
 def settled(node: ast.stmt) -> bool:
@@ -69,7 +83,10 @@ def made(node: ast.stmt) -> list[str]:
         node = node.body[-1]
     if not isinstance(node, ast.Assign | ast.AugAssign) or defines(node):
         return []
-    targets = getattr(node, "targets", None) or [node.target]
+    values = getattr(node.value, "values", None)
+    if values and all(_makes_function(value) for value in values):
+        return []  # a dict of functions
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     parts = [one for t in targets for one in getattr(t, "elts", [t])]
     found = [getattr(one, "id", "_") for one in parts]
     return [name for name in found if not name.startswith("_")]

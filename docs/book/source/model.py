@@ -55,6 +55,7 @@ class Cell:
     alone: bool = False  # it measures, so nothing else may run meanwhile
     check: bool = False  # it proves what a lesson shows, and no program has it
     fresh: bool = False  # it is a program of its own, in a Python of its own
+    varies: bool = False  # each run shows something else, so a copy of it does too
     mystnb: dict[str, Any] = field(default_factory=dict, compare=False)
     span: tuple[int, int] = (0, 0)
 

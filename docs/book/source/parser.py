@@ -29,7 +29,7 @@ from book.source.model import Cell, Fence, Heading, Listing, Page
 from book.state import Problem
 
 CELL = "code-cell"
-FLAGS = ("check", "fresh", "alone")  # options of a cell that take no value
+FLAGS = ("check", "fresh", "alone", "varies")  # options of a cell that take no value
 DISPLAY_TAGS = frozenset(
     f"{verb}-{what}"
     for verb in ("hide", "remove")

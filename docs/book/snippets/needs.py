@@ -1,9 +1,10 @@
-"""What each statement needs, by one rule: a cell changes only what it made.
+"""What each statement of a page needs: what made the names that it reads.
 
-So what a name stands for is settled when its cell is over: the statement that bound it
-made it, and those of the same cell that visibly change it, or what else there stands
-for the same.  A statement needs what made the names that it reads, and those that the
-functions among them read.
+A name is made by the statement that binds it, and by those below it in the same cell
+that may change it in place.  When the cell is over, what the name stands for is
+settled: a cell changes only what it made, and one that visibly changes something else
+is refused.  What cannot be seen, a change of an argument by a function say, is found
+where the tests compare what a copy prints with what its page shows.
 """
 
 from __future__ import annotations
@@ -11,41 +12,55 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from book.snippets.statements import PAGE, PYTHON, Name, SliceError, Statement
-from book.snippets.vocabulary import defines, settled
-from book.source.model import Cell
+from book.snippets.vocabulary import defines, sets, settled
 
 
-class Rule:
-    """Follows `statements` once, in order; `links`: what an imported name is."""
+class Needs:
+    """What the statements of a page, or of a module, need; they are read in order.
+
+    `links`: what an imported name is in its own module.  Raises `SliceError` where a
+    statement changes what another cell made.
+    """
 
     def __init__(self, links: dict[Name, Name], statements: list[Statement]):
         self.links = links
         self.bound: dict[Name, Statement] = {}  # by whom
         self._makers: dict[Name, tuple[Statement, ...]] = {}  # of what it stands for
-        self._leads: dict[Name, set[Name]] = {}  # what is read when it is called
-        self._alike: dict[Name, set[Name]] = {}  # names of one cell for one object
+        self._later: dict[Name, set[Name]] = {}  # what is read when it is called
         self._changing: set[Name] = set()  # by some statement or function
-        self._theirs: dict[Cell, set[str]] = {}  # what hidden cells bind
-        self._settings: set[Statement] = set()
+        self._settings: set[Statement] = set()  # of what no name stands for
         self._reads: dict[Statement, set[Name]] = {}
         self._needs: dict[Statement, set[Statement]] = {}
+        hidden = [one for one in statements if one.hidden]
         for one in statements:
-            self._follow(one)
+            if one.hidden:
+                self._pass_by(one, hidden)
+            else:
+                self._follow(one)
 
     def names(self, one: Statement, names: Iterable[str]) -> set[Name]:
         """What `names` are in a statement; an imported one is its module's."""
         every = ((one.unit, name) for name in names)
         return {self.links.get(name, name) for name in every}
 
-    def keep(self, own: Iterable[Statement], wanted: Iterable[Name] = ()):
-        """The statements `own`, and all that they and the names `wanted` need."""
-        names, kept = self._closure(wanted), set()
+    def is_ours(self, one: Statement) -> bool:
+        """Whether it imports what a program has written out."""
+        return bool(one.imported and (one.unit, one.imported.bound) in self.links)
+
+    def keep(
+        self, own: Iterable[Statement], wanted: Iterable[Name] = ()
+    ) -> set[Statement]:
+        """The statements `own`, and all that they and the names `wanted` need.
+
+        Raises `SliceError` where nobody defines a name.
+        """
+        names = self._with_later(wanted)
         self._find(names)
-        todo = [*own, *self._made(names)]
+        todo, kept = [*own, *self._made(names)], set()
         while todo:
             one = todo.pop()
             if one.hidden:
-                said = f"uses a name that removed cell {one.cell.number} binds"
+                said = f"uses a name that removed cell {one.number} binds"
                 raise SliceError(f"{said}; rename it there")
             if one not in kept:
                 kept.add(one)
@@ -62,15 +77,15 @@ class Rule:
             if name not in PYTHON:
                 raise SliceError(f"{unit} has no `{name}`")
 
-    def _closure(self, names: Iterable[Name]) -> set[Name]:
-        """`names`, and what the functions that they lead to read when called."""
+    def _with_later(self, names: Iterable[Name]) -> set[Name]:
+        """`names`, and those that the functions among them read when called."""
         seen: set[Name] = set()
         todo = list(names)
         while todo:
             name = todo.pop()
             if name not in seen:
                 seen.add(name)
-                todo += self._leads.get(name, ())
+                todo += self._later.get(name, ())
         return seen
 
     def _made(self, names: Iterable[Name]) -> set[Statement]:
@@ -79,22 +94,18 @@ class Rule:
 
     # -- one statement after the other -----------------------------------------
     def _follow(self, one: Statement) -> None:
-        if one.hidden:
-            self._pass_by(one)
-            return
-        used = one.uses
-        bound = self.names(one, used.bound)
-        ours = one.imported and (one.unit, one.imported.bound) in self.links
+        used, bound = one.uses, self.names(one, one.uses.bound)
+        ours = self.is_ours(one)
         names = self.names(one, used.reads | used.later) | (bound if ours else set())
-        reads = self._reads[one] = self._closure(names)
+        reads = self._reads[one] = self._with_later(names)
         self._needs[one] = self._made(reads) | self._settings
-        self._obey(one, used.breaks)
+        self._refuse_changes(one, used.breaks)
         self._changing |= self.names(one, used.changes)
         if one.fails or one.is_main or ours:
             return
         changed = self._changed(one, names)
         self._bind(one, bound, names, changed)
-        foreign = self._made(self.names(one, used.sets))
+        foreign = self._made(self.names(one, {sets(one.node)}))
         if any(maker.imported for maker in foreign):
             self._settings.add(one)
 
@@ -102,41 +113,46 @@ class Rule:
         self, one: Statement, bound: set[Name], names: set[Name], changed: set[Name]
     ) -> None:
         """Note what `one`, which reads `names`, has `bound` and `changed`."""
-        later = self.names(one, one.uses.later)
-        leads = later.union(*(self._leads.get(name, ()) for name in names))
-        for name in self.names(one, one.uses.binds):
-            self._makers[name], self._leads[name] = (), set()
-            self._alike.pop(name, set()).discard(name)
-        for unit, name in bound:
+        for unit, imported in bound:
             if unit != one.unit:
-                said = f"binds `{name}`, which is imported from {unit}; rename it"
+                said = f"binds `{imported}`, which is imported from {unit}; rename it"
                 raise SliceError(said, one.cell)
+        later = self.names(one, one.uses.later)
+        later = later.union(*(self._later.get(name, ()) for name in names))
+        for name in self.names(one, one.uses.binds):
+            self._makers[name], self._later[name] = (), set()
         self.bound |= dict.fromkeys(bound, one)
         for name in bound | changed:
             self._makers[name] = (*self._makers.get(name, ()), one)
-            self._leads[name] = self._leads.get(name, set()) | leads
-        if not (one.imported or defines(one.node)):
-            alike = {n for n in names | bound | changed if self._is_value(n, one)}
-            alike = alike.union(*(self._alike.get(name, ()) for name in alike))
-            self._alike |= dict.fromkeys(alike, alike)
+            self._later[name] = self._later.get(name, set()) | later
 
-    # -- changes ---------------------------------------------------------------
+    def _pass_by(self, one: Statement, hidden: list[Statement]) -> None:
+        """Of a check or a figure, only: it changes nothing that a lesson made."""
+        own = {
+            n for other in hidden if other.cell is one.cell for n in other.uses.bound
+        }
+        self._refuse_changes(one, one.uses.breaks - own)
+        is_check = one.cell is not None and one.cell.check
+        if not (is_check or one.imported):  # the names of a check end with it
+            lost = self.names(one, one.uses.bound) & self.bound.keys()
+            self._makers |= dict.fromkeys(lost, (one,))
+
+    # -- changes in place ------------------------------------------------------
     def _changed(self, one: Statement, names: set[Name]) -> set[Name]:
         """The names of its cell that `one`, reading `names`, may change in place."""
         used, reads = one.uses, self._reads[one]
         if defines(one.node):  # what it defines does not run
-            reads = self._closure(self.names(one, used.reads))
+            reads = self._with_later(self.names(one, used.reads))
         found = self.names(one, used.changes) | (reads - names) & self._changing
         if not found.isdisjoint(self.names(one, used.bound)):  # the name of a loop
             found |= names
-        own = {name for name in found if self._is_value(name, one)}
-        own |= {n for n in self.names(one, used.breaks) if self._is_near(n, one)}
-        return own.union(*(self._alike.get(name, ()) for name in own))
+        surely = {n for n in self.names(one, used.breaks) if self._is_near(n, one)}
+        return surely | {name for name in found if self._is_value(name, one)}
 
     def _is_near(self, name: Name, one: Statement) -> bool:
         """Whether the same cell made it."""
-        makers = self._makers.get(name)
-        return bool(makers) and makers[-1].place == one.place
+        makers = self._makers.get(name, ())
+        return any(maker.place == one.place for maker in makers[-1:])
 
     def _is_value(self, name: Name, one: Statement) -> bool:
         """Whether it is near, and nothing imported, defined or settled otherwise."""
@@ -145,21 +161,12 @@ class Rule:
         maker = self._makers[name][0]
         return not (maker.imported or settled(maker.node))
 
-    def _obey(self, one: Statement, breaks: set[str]) -> None:
+    def _refuse_changes(self, one: Statement, changed: set[str]) -> None:
         """Refuse to change in place what another cell or module made."""
-        for name in sorted(self.names(one, breaks)):
+        for name in sorted(self.names(one, changed)):
             makers = self._makers.get(name, (one,))
             if makers[-1].place != one.place and not makers[0].imported:
                 unit, cell = makers[-1].place
                 who = f"cell {cell}" if cell else unit
                 said = f"changes `{name[1]}` in place, which {who} made"
                 raise SliceError(f"{said}: make a new one, or do it in {who}", one.cell)
-
-    def _pass_by(self, one: Statement) -> None:
-        """Of a check or a figure, only: it changes nothing that a lesson made."""
-        theirs = self._theirs.setdefault(one.cell, set())
-        self._obey(one, one.uses.breaks - theirs)
-        theirs |= one.uses.bound
-        if not (one.cell.check or one.imported):  # the names of a check end with it
-            lost = self.names(one, one.uses.bound) & self.bound.keys()
-            self._makers |= dict.fromkeys(lost, (one,))
