@@ -19,7 +19,12 @@ nox.options.reuse_existing_virtualenvs = True
 # What `nox -s ci` runs, and with it `.ci/run` and the workflow: the tests on each
 # Python, and the rest only on the one that builds the published site.
 CHECKS = {"tests": ()}
-CHECKS_OF_THE_PUBLISHED = {"lint": (), "docs": (), "compile": ("--check",)}
+CHECKS_OF_THE_PUBLISHED = {
+    "lint": (),
+    "docs": (),
+    "compile": ("--check",),
+    "small": (),
+}
 PUBLISHED = (3, 12)
 
 HTML = Path("docs/_build/html")

@@ -11,17 +11,9 @@ import pytest
 from book.snippets.program import DEVICE_LINES
 from book.snippets.slicer import SliceError, Slicer, programs
 from book.source.model import Cell, Page
-from tests.launcher import Launcher
 from tests.snippets.slices import cells_of
 
 UNDEFINED = "uses `y`, which no lesson of the page defines: define it in one"
-
-
-@pytest.fixture(scope="module")
-def launcher(pytestconfig):
-    """One interpreter for all programs of this file."""
-    with Launcher(pytestconfig.target) as one:
-        yield one
 
 
 @pytest.fixture

@@ -8,17 +8,9 @@ from pathlib import Path
 import pytest
 
 from book.snippets.slicer import SliceError, Slicer
-from tests.launcher import Launcher
 from tests.snippets.slices import FOLDER, cells_of
 
 PAGES = sorted(FOLDER.glob("*.txt"))
-
-
-@pytest.fixture(scope="module")
-def launcher(pytestconfig):
-    """One interpreter for all programs of this file."""
-    with Launcher(pytestconfig.target) as one:
-        yield one
 
 
 @pytest.mark.parametrize("path", PAGES, ids=[path.stem for path in PAGES])

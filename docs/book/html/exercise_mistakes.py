@@ -76,7 +76,7 @@ def _folded(mistakes: list[tuple[str, str]]) -> nodes.Node:
     items = []
     for thought, said in mistakes:
         item = nodes.list_item("", _paragraph(thought))
-        if said:  # a page needs the beginning of it; `play.js` reads it
+        if said:  # the beginning of it is enough to find it by
             text = f"check says: {shorten(said, _LONGEST, placeholder=' …')}"
             item += nodes.paragraph("", text, classes=["says"])
         items.append(item)
