@@ -145,6 +145,12 @@ def by_cell(out: str) -> dict[str, str]:
     return found
 
 
+def unmarked(out: str) -> str:
+    """What a program printed, without the lines that say where a part ends."""
+    lines = out.splitlines(keepends=True)
+    return "".join(line.partition(_END)[0] for line in lines)
+
+
 def as_shown(cell: Cell, printed: str) -> str:
     """What a program `printed`, with the message of an error as pages show it.
 

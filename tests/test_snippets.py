@@ -16,7 +16,7 @@ from book.snippets.slicer import Slicer, programs
 from book.source.model import Cell
 from tests import house
 from tests.launcher import Ended
-from tests.page_output import as_shown, difference, message, wrong_copies
+from tests.page_output import as_shown, difference, message, unmarked, wrong_copies
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -142,7 +142,7 @@ def test_what_is_copied_prints_what_the_page_shows(launcher, name, tmp_path):
         if joins and "was meant to raise" not in program:
             return run_together(program, tmp_path)
         ended = launcher.finish(program, LIMIT)
-        if other := in_other_words(message_of(f"{name}/{which}"), ended.out):
+        if other := in_other_words(message_of(f"{name}/{which}"), unmarked(ended.out)):
             with warnings.catch_warnings():
                 warnings.simplefilter("always")  # to be told, and no failure
                 told = f"{name}/{which} is not as kept:\n{other}"
