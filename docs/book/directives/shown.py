@@ -112,6 +112,6 @@ def _all_shown(env: BuildEnvironment) -> dict[str, list[Shown]]:
 def _digest(book: Book, made: object) -> str:
     """A digest of what was made, with the titles that its links without words show."""
     text = repr(made)
-    titles = {page.name: page.title for page in book.pages()}
-    linked = [titles.get(name) for name in _UNNAMED.findall(text)]
-    return hashlib.sha256(repr((text, linked)).encode()).hexdigest()
+    linked = [book.state(name).page for name in _UNNAMED.findall(text)]
+    titles = [page.title if page else None for page in linked]
+    return hashlib.sha256(repr((text, titles)).encode()).hexdigest()

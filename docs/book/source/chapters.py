@@ -134,7 +134,7 @@ def lessons_not_above(pages: list[Page]) -> list[Problem]:
     """
     known = {page.name: page for page in pages}
     found = []
-    for page in pages:
+    for page in (page for page in pages if page.needs):
         lists = [one.toctree for one in pages if page.name in one.toctree]
         if not lists:
             continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 
@@ -31,7 +31,8 @@ def parse(source: str) -> ast.Module:
         raise SyntaxError(str(error)) from None
 
 
-_parsed = cache(ast.parse)
+# Enough for all code of a page; thousands of trees would slow down every build.
+_parsed = lru_cache(maxsize=512)(ast.parse)
 
 
 def read_module(path: Path, roots: tuple[Path, ...]) -> str:
