@@ -9,11 +9,6 @@ from typing import Any
 
 import yaml
 
-try:  # the same in C, where it is there
-    from yaml import CSafeLoader as SafeLoader
-except ImportError:
-    from yaml import SafeLoader
-
 from book.source.model import Answer, Raised
 from book.state import Problem
 
@@ -32,7 +27,7 @@ class FrontMatter:
     def __init__(self, name: str, text: str):
         self.name, self._text = name, text
         try:
-            self.found = yaml.load(text, Loader=SafeLoader) or {}
+            self.found = yaml.safe_load(text) or {}
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             what = getattr(error, "problem", None) or error
