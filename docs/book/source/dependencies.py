@@ -1,7 +1,8 @@
-"""What code uses: which files of the repository an import names.
+"""Which files of the repository code imports, found without running it.
 
-One answer for the cache, whose keys hold every file that a page imports, and for the
-programs, which write out what a cell takes from such files.
+The cache asks, whose keys hold every file that a page imports, and the slicer, whose
+programs write out what a cell takes from such files.  `roots` are the folders that
+imports start from.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 
 class NotPython(Exception):
-    """A file that code imports cannot be read; the message names it."""
+    """A file that code imports is not Python, or not UTF-8; the message names it."""
 
 
 class Unclear(Exception):
@@ -22,7 +23,7 @@ class Unclear(Exception):
 
 
 def parse(source: str) -> ast.Module:
-    """`source` as a tree; whatever Python's parser raises is a `SyntaxError`."""
+    """The syntax tree of `source`; raises `SyntaxError`, whatever is wrong."""
     try:
         return _parsed(source)
     except (RecursionError, MemoryError):
@@ -69,9 +70,9 @@ def find_module(module: str, roots: tuple[Path, ...]) -> Path | None:
 def is_local(module: str, roots: tuple[Path, ...]) -> bool:
     """Whether a module, or the folder that it should be in, is under `roots`."""
     top = module.split(".")[0]
-    return find_module(top, roots) is not None or any(
-        any((root / top).rglob("*.py")) for root in roots
-    )
+    if find_module(top, roots):
+        return True
+    return any(path for root in roots for path in (root / top).rglob("*.py"))
 
 
 def imported_module(
@@ -82,21 +83,22 @@ def imported_module(
     Raises `Unclear` unless it says `from a.b import name`.
     """
     text = ast.unparse(node)
-    names = [getattr(node, "module", None) or alias.name for alias in node.names]
-    if getattr(node, "level", 0):
+    from_module = node.module if isinstance(node, ast.ImportFrom) else None
+    names = [from_module or alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.level:
         raise Unclear(f"`{text}` is relative; name the whole path")
     if not any(is_local(name, roots) for name in names):
         return None
-    if isinstance(node, ast.Import):
+    if not from_module:
         instead = f"write `from {names[0]} import …` with the names it needs"
         raise Unclear(f"`{text}` imports a module; {instead}")
     for alias in node.names:
-        if find_module(f"{node.module}.{alias.name}", roots):
-            instead = f"write `from {node.module}.{alias.name} import …`"
+        if find_module(f"{from_module}.{alias.name}", roots):
+            instead = f"write `from {from_module}.{alias.name} import …`"
             raise Unclear(f"`{text}` imports a module; {instead}")
-    found = find_module(node.module, roots)
+    found = find_module(from_module, roots)
     if not found:
-        raise Unclear(f"`{text}`: there is no module {node.module}")
+        raise Unclear(f"`{text}`: there is no module {from_module}")
     return found
 
 
@@ -117,6 +119,7 @@ def imported_files(source: str, roots: tuple[Path, ...], *known: Path) -> set[Pa
 
 
 def _direct(source: str, roots: tuple[Path, ...]) -> Iterator[Path]:
+    """The files under `roots` that the imports in `source` itself name."""
     for module in _named(source):
         if path := find_module(module, roots):
             yield path

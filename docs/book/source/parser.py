@@ -3,6 +3,9 @@
 The tokens are those of MyST's own parser, so a cell is seen here where a reader would
 see one; the text inside directives (an admonition, a folded part) is parsed as well.
 
+The modules of MyST-Parser have no documented interface; it is used so that nothing is
+parsed in another way than on the site, and tests/source fails where it has changed.
+
 MyST-NB publishes a page without its outputs when the front matter is broken, and drops
 a code cell that sits inside another directive.  Both are a `Problem` here, with a line.
 """
@@ -15,7 +18,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any, ClassVar
 
+from docutils.parsers.rst import Directive
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
@@ -156,12 +161,12 @@ def _listings(name: str, path: Path, fences: list[Fence]) -> Iterator[Listing]:
         yield Listing(number, fence.line, file, fence.options.get("pyobject"))
 
 
-class _AnyDirective:
-    """Tells MyST's parser of options that every option is welcome."""
+class _AnyDirective(Directive):
+    """Stands for every directive as its options are parsed, which may be any."""
 
-    required_arguments, optional_arguments = 0, 1
+    optional_arguments = 1
     final_argument_whitespace = has_content = True
-    option_spec = {"any": str}  # noqa: RUF012 - MyST asks for a dictionary
+    option_spec: ClassVar[dict[str, Any]] = {"any": str}  # MyST wants one at least
 
 
 @cache
