@@ -38,6 +38,10 @@ OF_ITSELF = {
     "ValueError: w has 3 dimensions, not 2": "the lesson's own words",
     "ValueError: Cannot map in_axis=0 for BCOO array with n_batch=0": "its section on "
     "vmap/axes has the cure",
+    "ValueError: Invalid shapes for solve": "its section on vmap/linear_algebra has "
+    "the cure",
+    "Exception: performing a set/swap operation with vmapped value on an unbatched "
+    "array reference": "its section on vmap/mutable_arrays has the cure",
     "TypeError: JAX array with PRNGKey dtype cannot be converted to a NumPy array. Use "
     "jax.random.key_data(arr)": "its section on vmap/random_keys has the cure",
 }  # what pages raise and no page of the shelf is about, and why
@@ -87,11 +91,17 @@ def the_title_has_the_words(page: Page) -> list[str]:
     return [house.at(page, 1, what)] if lacking else []
 
 
+# Pages that print their message, since the release decides which call raises it.
+PRINTED = {"errors/axis_shapes"}
+
+
 def the_words_are_raised(page: Page) -> list[str]:
     """What a page says is raised was raised, in these words and in this order.
 
     Nothing is known of a new page, nor of a warning: only what is raised is kept.
     """
+    if page.name in PRINTED:
+        return []
     messages = spoken(page)
     docs = page.path.parents[page.name.count("/")]
     known = [kept_there.get(page.name, {}) for kept_there in said_once(docs).values()]
