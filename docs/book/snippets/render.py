@@ -49,7 +49,9 @@ def joined(blocks: Iterable[str]) -> str:
         if start < end:  # else there is no comment below the last statement
             apart = isinstance(above, DEFS) or isinstance(node, DEFS)
             blank = 2 if apart else min(1, start - at)
-            text += "\n" * (1 + blank) * bool(text) + "\n".join(lines[start:end])
+            if text:
+                text += "\n" * (1 + blank)
+            text += "\n".join(lines[start:end])
         at, above = end, node
     return text.rstrip() + "\n"
 
