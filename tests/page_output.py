@@ -15,6 +15,7 @@ from dataclasses import replace
 from book import error_text
 from book.exports.notebook import CodeCell, code_of_lessons, contents
 from book.exports.notebook import script as script_of
+from book.snippets import render as layout
 from book.snippets.lessons import Lessons
 from book.snippets.slicer import Slicer, programs
 from book.source.model import Cell, Page
@@ -74,7 +75,7 @@ def wrong_copies(
 
 
 def _lessons(page: Page, slicer: Slicer) -> Lessons:
-    return slicer.page(page.cells, page.kernel == "mesh-of-eight")
+    return slicer.page(page.cells)
 
 
 def _above(page: Page, cell: Cell) -> list[Cell]:
@@ -119,10 +120,13 @@ def marked(page: Page, slicer: Slicer, parts: list[str | CodeCell]) -> str:
 def marked_copy(program: str, lessons: Lessons, cell: Cell) -> str:
     """The program of a cell which says where the output of the cell's own part begins.
 
-    Above it stand the imports, and what is taken along from lessons above.
+    Above it stand the imports, and what is taken along from lessons above.  Where the
+    cell raises, this goes on and prints the error as its page's script does.
     """
     own = {one.node for one in lessons.of(cell) if one.fails or not one.imported}
     count = len(own) + bool(lessons.computed(cell))
+    if cell.raises:
+        program = caught(program, cell.raises)
     body, lines = ast.parse(program).body, program.splitlines()
     at = len(lines)
     if count:
@@ -132,6 +136,17 @@ def marked_copy(program: str, lessons: Lessons, cell: Cell) -> str:
     above, below = "\n".join(lines[:at]), "\n".join(lines[at:])
     ends = (_MARK.format(end=f"{_END}{part}") for part in (_ABOVE, _OWN))
     return f"{above}{next(ends)}\n{below}{next(ends)}\n"
+
+
+def caught(program: str, raises: str) -> str:
+    """A program whose last statement raises as it is meant to, and which prints that.
+
+    It fails where nothing, or something else, is raised.
+    """
+    last, lines = ast.parse(program).body[-1], program.splitlines()
+    start = layout.first_line(last) - 1
+    code = "\n".join(lines[start : layout.last_line(last)])
+    return "\n".join([*lines[:start], layout.expected(code, last, raises)])
 
 
 def by_cell(out: str) -> dict[str, str]:

@@ -46,6 +46,7 @@ NOT_OURS = {
 }
 SHOWN = {r"\bblocks?\b": "shard", r"\bhand by hand\b": "what it computes"}
 EIGHT = 'jax.config.update("jax_num_cpu_devices", 8)'
+JAX = re.compile(r"^(import|from) (jax|flax|optax|orbax|equinox)\b", re.MULTILINE)
 LIBRARIES = frozenset(("jax", "numpy", "flax", "equinox", "optax", "orbax", "grain"))
 
 
@@ -86,16 +87,19 @@ def its_first_code_is_in_view(page: Page) -> list[str]:
     return []
 
 
-def it_says_where_eight_devices_are(page: Page) -> list[str]:
-    """A page for eight devices sets them in its first code, or a link says how."""
-    shown = lessons(page)
-    if page.kernel != "mesh-of-eight" or not shown or EIGHT in shown[0].source:
+def it_sets_eight_devices(page: Page) -> list[str]:
+    """The first code that imports JAX on a page for eight devices asks for them."""
+    if page.kernel != "mesh-of-eight":
         return []
-    above = [text for n, text in page.prose if n < shown[0].line]
-    if any("start/your_hardware" in text for text in above):
-        return []
-    what = "neither its first code nor a link above it says how to get eight devices"
-    return [house.at(page, shown[0].line, what)]
+    for cell in lessons(page):
+        if cell.fresh:
+            continue
+        if EIGHT in cell.source:
+            return []
+        if JAX.search(cell.source):
+            what = f"the first code that imports JAX does not ask for devices: {EIGHT}"
+            return [house.at(page, cell.line, what)]
+    return []
 
 
 def it_ends_with_a_card(page: Page) -> list[str]:
@@ -218,7 +222,7 @@ def it_answers_questions(page: Page) -> list[str]:
 
 RULES = (
     it_has_one_title,
-    it_says_where_eight_devices_are,
+    it_sets_eight_devices,
     checks_prove,
     specs_are_written_out,
     links_and_tables_can_be_read_aloud,

@@ -1,4 +1,7 @@
-"""The promise of an exercise: right answers pass, tempting errors are told apart."""
+"""The promise of an exercise: right answers pass, tempting errors are told apart.
+
+So it is where `check` is imported, and in what *Copy runnable* gives of an exercise.
+"""
 
 import ast
 import importlib
@@ -9,6 +12,12 @@ from pathlib import Path
 import jax
 import pytest
 
+from book.snippets.slicer import Slicer, programs
+from tests import house
+
+ROOT = Path(__file__).parents[1]
+BOOK = house.Book(ROOT)
+SLICER = Slicer((ROOT, ROOT / "docs"))
 FOLDER = Path(__file__).parents[1] / "examples" / "exercises"
 KEPT = json.loads((FOLDER / "said.json").read_text(encoding="utf-8"))
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
@@ -93,3 +102,44 @@ def test_a_stub_is_rejected_with_a_sentence(name):
 
 def test_there_is_an_exercise():
     assert NAMES
+
+
+CHECKED = re.compile(
+    r"^from examples\.exercises\.(\w+) import .*\bcheck\b", re.MULTILINE
+)
+STUBS = [
+    (page, cell.number, match[1])
+    for page in BOOK.page_names
+    for cell in BOOK.page(page).cells
+    if cell.visible and cell.raises and (match := CHECKED.search(cell.source))
+]
+
+
+ANSWERS = """
+for answer in {answers}:
+    try:
+        check(answer)
+    except AssertionError as error:
+        print("no:", answer.__name__, error)
+"""
+
+
+@pytest.mark.parametrize(("page", "number", "exercise"), STUBS)
+def test_a_copied_exercise_passes_when_it_is_solved_and_says_why_not(
+    launcher, page, number, exercise
+):
+    copied = programs(BOOK.page(page), SLICER, print)[f"cell{number}"]
+    stub = launcher.finish(copied)
+    assert stub.code == 1 and "The check passes." not in stub.out
+    assert "AssertionError: " in stub.err and "During handling" not in stub.err
+    above, _, last = copied.rstrip().rpartition("\n")
+    assert re.fullmatch(r"check\(.+\)", last), f"the copy ends in {last!r}"
+    wrong = [mistake.name for mistake in mistakes(exercise)]
+    path = FOLDER / f"{exercise}.py"
+    code = [SLICER.listing(path, answer) for answer in ("solution", *wrong)]
+    loop = ANSWERS.format(answers=f"[solution, {', '.join(wrong)}]")
+    ended = launcher.finish("\n".join([above, *code, loop]))
+    assert ended.code == 0, ended.err
+    assert ended.out.count("The check passes.\n") == 1, ended.out
+    said = [line for line in ended.out.splitlines() if line.startswith("no: ")]
+    assert [line.split()[1] for line in said] == wrong

@@ -229,12 +229,8 @@ BAD = {
     page_rules.it_has_one_title: [
         (TASK, "# Another one", "the page has 2 titles, not one"),
     ],
-    page_rules.it_says_where_eight_devices_are: [
-        (
-            "(../start/your_hardware.md)",
-            "(https://jax.dev)",
-            "how to get eight devices",
-        ),
+    page_rules.it_sets_eight_devices: [
+        (page_rules.EIGHT, "", "the first code that imports JAX does not ask for"),
     ],
     page_rules.code_comes_soon: [
         (LEAD, "word " * 150 + LEAD, "words before the first code; 150 are usual"),
@@ -433,13 +429,10 @@ def test_an_entry_of_a_look_up_page_has_two_lessons_at_most(small):
     assert "an entry has 3 lessons; 2 is usual" in found
 
 
-def test_eight_devices_may_be_set_in_the_first_code(small):
-    change(small, PAGE, "(../start/your_hardware.md)", "(https://jax.dev)")
-    rule, line = page_rules.it_says_where_eight_devices_are, page_rules.EIGHT
-    assert len(rule(small.page("shard_map/varying"))) == 1
-    mesh = 'jax.set_mesh(jax.make_mesh((8,), ("data",)))'
-    book = change(small, PAGE, mesh, f"{line}  # eight\n{mesh}")
-    assert rule(book.page("shard_map/varying")) == []
+def test_code_without_jax_may_stand_above_the_devices(small):
+    above = "```{code-cell}\nx = 1\nx\n```\n\n```{code-cell}"
+    book = change(small, PAGE, "```{code-cell}", above)
+    assert page_rules.it_sets_eight_devices(book.page("shard_map/varying")) == []
 
 
 def test_a_heading_that_stands_on_two_pages_is_told(small):

@@ -52,6 +52,7 @@ def check(make):
         f"a device has 2 x 3 numbers of the product, 24 bytes; yours puts in {operand} "
         "bytes: what is smaller, the weights or the product?"
     )
+    print("The check passes.")
 
 
 def mistake_brings_the_weights_together(x, columns):

@@ -52,6 +52,7 @@ def check(make):
         assert products == 1, (
             f"one matrix product does for all; your program has {products}"
         )
+    print("The check passes.")
 
 
 def mistake_takes_rows(models, columns):

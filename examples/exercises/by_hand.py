@@ -50,6 +50,7 @@ def check(make):
         f"one array of your program has {max(sizes)} numbers, and {most} are enough: "
         "which product of two matrices has all the p·c?"
     )
+    print("The check passes.")
 
 
 def mistake_maps_twice(points, centers):

@@ -47,6 +47,7 @@ def check(make):
     assert np.array_equal(slopes, -(expected**2)), (
         f"the derivatives are {-(expected**2)}; yours are {slopes}"
     )
+    print("The check passes.")
 
 
 def mistake_asks(x):

@@ -47,6 +47,7 @@ def check(best_of_seeds):
         f"each device sends {moved:,} bytes, as much as the parameters of most models, "
         f"to return four of 32, {stack // 8:,} bytes: index first, then replicate"
     )
+    print("The check passes.")
 
 
 def _compare(best_of_seeds, params, losses):

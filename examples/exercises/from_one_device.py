@@ -41,6 +41,7 @@ def check(number):
             f"yours are {np.asarray(found)}: which device is this, and how many rows "
             "lie on the devices before it?"
         )
+    print("The check passes.")
 
 
 def mistake_counts_its_own(x):

@@ -29,6 +29,7 @@ def check(place):
     answer = model(mesh)(up, down, x)
     expected = reference(*map(np.asarray, (up, down, x)))
     assert np.array_equal(answer, expected), "the numbers changed"
+    print("The check passes.")
 
 
 def solution():

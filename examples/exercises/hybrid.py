@@ -76,6 +76,7 @@ def check(make):
         f"a device holds {most} weights and may send a byte for each over rows; "
         f"yours puts in {size} bytes"
     )
+    print("The check passes.")
 
 
 def mistake_votes_on_the_sum(mesh):

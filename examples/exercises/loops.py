@@ -45,6 +45,7 @@ def check(months_of_all):
     _compare(months_of_all, balances, rates, payments)
     payments[8] = 10  # less than the interest
     _compare(months_of_all, balances, rates, payments)
+    print("The check passes.")
 
 
 def _compare(months_of_all, *loans):

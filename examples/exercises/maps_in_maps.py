@@ -45,6 +45,7 @@ def check(nearest):
                 f"nearest of all images, which device {homes[k]} has; yours is at "
                 f"{found[k]:.0f}: which distances is the smallest taken of?"
             )
+    print("The check passes.")
 
 
 def _run(nearest, mesh, queries, images):

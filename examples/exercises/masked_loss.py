@@ -62,6 +62,7 @@ def check(mean_loss):
     assert np.isclose(slope, expected, rtol=1e-5), (
         f"the mean is right, and its slope should be {expected:.4f}, not {slope:.4f}"
     )
+    print("The check passes.")
 
 
 def mistake_averages_the_means(losses, real):

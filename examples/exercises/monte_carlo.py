@@ -37,6 +37,7 @@ def check(combine):
             scatter = exact.std(ddof=1)
             expected = scatter / n**0.5
             _compare(error, expected, scatter, n, center)
+    print("The check passes.")
 
 
 def _compare(error, expected, scatter, n, center):

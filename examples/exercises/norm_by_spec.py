@@ -67,6 +67,7 @@ def check(norm):
                 f"the norm of {which} should be {expected:.3f}; yours is {found:.3f}, "
                 f"{(found / expected) ** 2:.3g} times the squares"
             )
+    print("The check passes.")
 
 
 def mistake_adds_over_all_axes(grads, specs):

@@ -66,6 +66,7 @@ def check(make):
                 f"{name}, {how}: for {offers} and {i} the answer is {expected}, "
                 f"yours is {found}; {looks[name]}"
             )
+    print("The check passes.")
 
 
 def mistake_sorts_in_place(offers, i):

@@ -71,6 +71,7 @@ def check(grad_in_portions):
         f"the program multiplies all {COUNT} images at once, as the gradient without "
         "portions does"
     )
+    print("The check passes.")
 
 
 def _program(function, *args):

@@ -43,6 +43,7 @@ def check(highest):
             f"the row should be {expected} of {scores.size} on every device; the "
             f"devices return {rows}, where the first two blocks are {scores[:2]}"
         )
+    print("The check passes.")
 
 
 def mistake_own_row(scores):

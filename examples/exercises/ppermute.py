@@ -53,6 +53,7 @@ def check(make):
     )
     moved = sum(sent.moved * sent.times for sent in moving)
     assert moved <= 3 * 4, f"three numbers are 12 bytes; yours sends {moved}"
+    print("The check passes.")
 
 
 def mistake_adds_its_own_only(x):

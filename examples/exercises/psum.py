@@ -59,6 +59,7 @@ def check(make):
         assert operand <= 8, (
             f"one number from each device is enough; yours puts in {operand} bytes"
         )
+    print("The check passes.")
 
 
 def mistake_adds_everything(weights, bias):

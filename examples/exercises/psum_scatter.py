@@ -56,6 +56,7 @@ def check(make):
         f"{least} bytes from each device are enough; yours sends {moved}: "
         "does any device learn more of the sum than it owns?"
     )
+    print("The check passes.")
 
 
 def mistake_sums_for_everybody(tokens, grads):

@@ -45,6 +45,7 @@ def check(pool):
                 f"a sequence of {n} of 6 entries, with {padding} beyond them, gives "
                 f"{found[i]}, and should give {expected[i]}"
             )
+    print("The check passes.")
 
 
 def mistake_masks_the_weights(scores, values, length):

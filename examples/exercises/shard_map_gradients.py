@@ -56,6 +56,7 @@ def check(gradient):
         "the numbers are right, but every device computes the whole gradient and keeps "
         "a part of it: a reduce-scatter gives each device the part that it keeps"
     )
+    print("The check passes.")
 
 
 def error(w, inputs, targets):

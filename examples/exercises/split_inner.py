@@ -49,6 +49,7 @@ def check(make):
             f"every device has to keep its own {k // count} columns; "
             f"yours hold shards of shape {held}"
         )
+    print("The check passes.")
 
 
 def rows(n, k):

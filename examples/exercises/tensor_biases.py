@@ -68,6 +68,7 @@ def check(mlp):
     assert moving == ["all-reduce"] or jax.default_backend() != "cpu", (
         f"one all-reduce is enough; yours communicates by {sorted(set(moving))}"
     )
+    print("The check passes.")
 
 
 def mistake_adds_the_second_bias_first(weights, x):

@@ -51,6 +51,7 @@ def check(smoothed):
     assert "check_vma=True" in program and "check_vma=False" not in program, (
         "the numbers are right, but nothing proves it: leave the check on"
     )
+    print("The check passes.")
 
 
 def smooth(average, loss):

@@ -53,6 +53,7 @@ def check(make):
                 f"with {n} rows the answers do not lie on all devices: "
                 "did each of them take part?"
             )
+    print("The check passes.")
 
 
 def mistake_drops_the_rest(f):

@@ -121,10 +121,9 @@ def test_the_first_cell_says_on_which_jax_it_was_verified(taken):
     cells, script, _ = taken("import optax\nx = 1", jax="9.8.7", kernel="mesh-of-eight")
     first = code(cells)["verified-on"]
     assert "pip install jax==9.8.7 optax" in first
-    assert 'jax.config.update("jax_num_cpu_devices", 8)' in first
     assert script.startswith(f"# %%\n{first}")
     with pytest.warns(UserWarning, match="verified on JAX 9.8.7, and this is"):
-        exec(compile(first.replace("jax.config", "# "), "first", "exec"), {})
+        exec(compile(first, "first", "exec"), {})
 
 
 SETS = """import jax
@@ -132,7 +131,7 @@ SETS = """import jax
 jax.config.update("jax_num_cpu_devices", 8)  # a CPU acts as eight devices"""
 
 
-def test_a_page_that_sets_its_devices_in_view_has_no_other_lines(taken):
+def test_devices_are_set_where_the_page_sets_them(taken):
     cells, script, _ = taken(SETS, "jax.devices()", kernel="mesh-of-eight")
     assert code(cells)["cell1"] == SETS
     assert "jax.config" not in code(cells)["verified-on"]
@@ -140,14 +139,20 @@ def test_a_page_that_sets_its_devices_in_view_has_no_other_lines(taken):
     assert script.index(SETS) < script.index("print(jax.devices())")
 
 
-def test_devices_that_a_later_lesson_sets_are_set_in_the_first_cell(taken):
-    cells, *_ = taken("import jax\n\nlen(jax.devices())", SETS, kernel="mesh-of-eight")
-    assert "jax_platforms" in code(cells)["verified-on"]
+EXERCISE = (
+    "def check(answer):\n    assert answer() == 4, 'four is asked for'\n"
+    "    print('passes')\n\ndef answer():\n    return ...",
+    ':raises: "AssertionError: four is asked for"\ncheck(answer)',
+    "1 + 1",
+)
 
 
-def test_a_page_that_needs_no_devices_asks_for_none(taken):
-    cells, *_ = taken("x = 1")
-    assert "jax_num_cpu_devices" not in code(cells)["verified-on"]
+def test_the_script_goes_on_below_an_exercise_solved_or_not(taken, capsys):
+    _, script, _ = taken(*EXERCISE)
+    exec(compile(script, "script", "exec"), {})
+    assert capsys.readouterr().out == "AssertionError: four is asked for\n2\n"
+    exec(compile(script.replace("return ...", "return 4"), "script", "exec"), {})
+    assert capsys.readouterr().out == "passes\n2\n"
 
 
 def test_a_name_of_the_page_that_stands_for_another_is_refused(taken):

@@ -8,9 +8,10 @@ import textwrap
 
 import pytest
 
-from book.snippets.program import DEVICE_LINES
+from book.snippets.program import ABOVE_DEVICES
 from book.snippets.slicer import SliceError, Slicer, programs
 from book.source.model import Cell, Page
+from tests.page_output import caught
 from tests.snippets.slices import cells_of
 
 UNDEFINED = "uses `y`, which no lesson of the page defines: define it in one"
@@ -20,7 +21,7 @@ UNDEFINED = "uses `y`, which no lesson of the page defines: define it in one"
 def cut(tmp_path):
     """Cut the last cell of a page, or the `listing` of a file of `examples`."""
 
-    def cut(page, raises=None, examples=None, listing=None, devices=False):
+    def cut(page, raises=None, examples=None, listing=None):
         for name, text in (examples or {}).items():
             path = tmp_path / "examples" / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +30,7 @@ def cut(tmp_path):
         if listing:
             return slicer.listing(tmp_path / "examples" / listing[0], listing[1])
         cells = cells_of(textwrap.dedent(page).strip("\n"), raises)
-        return slicer.page(cells, devices).program(cells[-1])
+        return slicer.page(cells).program(cells[-1])
 
     return cut
 
@@ -141,92 +142,63 @@ def test_imports_stand_first_in_groups_and_in_order(cut):
 
 # ---- devices ---------------------------------------------------------------------
 
-MESH = """
-import jax
+LINE = 'jax.config.update("jax_num_cpu_devices", 8)  # a CPU acts as eight devices'
+MESH = f"""import jax
+import jax.numpy as jnp
+
+{LINE}
 mesh = jax.make_mesh((8,), ("rows",))
-x = jax.numpy.arange(8.0)
+jax.set_mesh(mesh)
+no_x = 1
 ---
 """
 
 
 @pytest.mark.parametrize(
     "cell",
-    [
-        "assert mesh.size == 8",
-        "assert len(jax.devices()) == 8",
-        "assert jax.pmap(lambda x: x + 1)(x).shape == (8,)",
-        "from jax.sharding import Mesh\nassert Mesh(jax.devices(), 'rows').size == 8",
-    ],
+    ["assert mesh.size == 8", "assert jax.devices()[7]", "assert jnp.ones(8).sum()"],
 )
-def test_a_program_for_devices_simulates_them_first(alone, cell):
-    program, _ = alone(MESH + cell, devices=True)
-    above, _, below = program.partition(DEVICE_LINES)
+def test_a_program_has_the_devices_of_its_page_before_all_else(alone, cell):
+    program, _ = alone(MESH + cell)
+    above, _, below = program.partition(f"{ABOVE_DEVICES}\n{LINE}\n")
     assert below
     assert all(line.startswith(("import ", "from ", "")) for line in above.splitlines())
-
-
-@pytest.mark.parametrize("cell", ["assert x.sum() == 28", "assert jax.vmap(len)"])
-def test_a_program_that_does_not_speak_of_devices_has_no_line_for_them(alone, cell):
-    assert DEVICE_LINES not in alone(MESH + cell, devices=True)[0]
-
-
-def test_a_page_on_one_device_has_no_line_for_more(cut):
-    assert "cpu" not in cut("import jax\n---\nassert jax.devices()")
-
-
-def test_devices_need_jax(alone):
-    program, said = alone(
-        "from jax import make_mesh\n---\nmake_mesh((8,), 'x').size", devices=True
-    )
-    assert program == (
-        f"import jax\nfrom jax import make_mesh\n\n{DEVICE_LINES}\n\n"
-        "print(make_mesh((8,), 'x').size)\n"
-    )
-    assert said == "8\n"
-
-
-def test_a_cell_that_asks_for_devices_itself_has_the_last_word(alone):
-    line = 'jax.config.update("jax_num_cpu_devices", 4)'
-    page = f"import jax\n{line}\nlen(jax.devices('cpu'))"
-    assert alone(page, devices=True)[1] == "4\n"
-
-
-LINE = 'jax.config.update("jax_num_cpu_devices", 8)  # a CPU acts as eight devices'
-IN_VIEW = f"""import jax
-import jax.numpy as jnp
-
-{LINE}
-mesh = jax.make_mesh((8,), ("rows",))
-no_x = 1
----
-"""
-
-
-@pytest.mark.parametrize("cell", ["assert mesh.size == 8", "assert jax.devices()[7]"])
-def test_a_page_that_sets_its_devices_in_view_needs_no_other_lines(alone, cell):
-    program, _ = alone(IN_VIEW + cell, devices=True)
-    assert program.startswith(f"import jax\n\n{LINE}\n")
     assert program.count("jax.config.update") == 1
+    assert "jax.set_mesh(mesh)" in below
 
 
 def test_the_lesson_that_sets_the_devices_is_copied_as_it_stands(alone):
-    first = IN_VIEW.partition("\nno_x")[0]
-    program, _ = alone(f"{first}\nmesh.size", devices=True)
-    assert LINE in program and program.count("jax.config.update") == 1
+    first = MESH.partition("\nno_x")[0]
+    program, _ = alone(f"{first}\nmesh.size")
+    first = first.replace("import jax.numpy as jnp\n", "")
+    assert program == f"{first}\nprint(mesh.size)\n"
 
 
 def test_devices_are_set_before_the_code_that_a_lesson_takes_from_elsewhere(alone):
     examples = {"has.py": "import jax\n\nHAS = len(jax.devices())\n"}
     cell = "from examples.has import HAS\nassert HAS == 8 == len(jax.devices())"
-    program, _ = alone(IN_VIEW + cell, devices=True, examples=examples)
-    assert program.startswith(f"import jax\n\n{LINE}\n\nHAS = ")
+    program, _ = alone(MESH + cell, examples=examples)
+    assert program.index(LINE) < program.index("HAS = ")
 
 
-def test_a_lesson_above_the_one_that_sets_the_devices_simulates_them(cut):
-    page = "import jax\n---\nassert jax.devices()"
-    assert DEVICE_LINES in cut(page, devices=True)
-    spoken = 'import jax\ntold = "jax_num_cpu_devices"\n---\njax.devices(), told'
-    assert DEVICE_LINES in cut(spoken, devices=True)
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "def double(x):\n    return 2 * x",
+        "class Twice:\n    factor = 2",
+        "from math import prod\n\ndef double(x):\n    return prod((2, x))",
+        "@jax.jit\ndef double(x):\n    return jnp.add(x, x)",
+    ],
+)
+def test_what_only_defines_sets_no_devices_and_no_mesh(alone, cell):
+    """It is copied into a module, and importing that module changes nothing."""
+    program, _ = alone(MESH + cell)
+    assert "jax.config" not in program and "mesh" not in program
+
+
+def test_a_definition_keeps_the_devices_that_it_needs_at_once(alone):
+    program, _ = alone(MESH + "def size():\n    return mesh.size")
+    assert LINE in program and "make_mesh" in program
 
 
 # ---- checks, fresh cells, and what hides names -----------------------------------
@@ -435,14 +407,22 @@ def test_a_figure_is_shown_by_its_words(alone):
         ),
     ],
 )
-def test_a_declared_error_is_expected(alone, page, raises, said):
-    assert alone(page, raises=raises)[1].startswith(said)
+def test_a_declared_error_is_what_the_program_ends_in(
+    cut, launcher, page, raises, said
+):
+    program = cut(page, raises=raises)
+    ended = launcher.finish(program, limit=60)
+    assert ended.code == 1 and "try:" not in program
+    assert any(said.partition(":")[0] in line for line in ended.err.splitlines())
+    code, told = launcher.run(caught(program, raises), limit=60)
+    assert code == 0 and told.startswith(said)
 
 
-def test_an_import_may_be_what_raises(alone):
+def test_an_import_may_be_what_raises(cut, launcher):
     page = "import jax\n---\nimport jax.nothing"
     said = "ModuleNotFoundError: No module named 'jax.nothing'"
-    assert alone(page, raises=said)[1].startswith(said)
+    ended = launcher.finish(cut(page, raises=said), limit=60)
+    assert ended.code == 1 and ended.err.rstrip().endswith(said)
 
 
 @pytest.mark.parametrize(
@@ -461,12 +441,14 @@ def test_a_function_kept_inside_of_something_keeps_what_it_reads(alone, stored):
     "raises",
     ["TypeError", "ValueError: another message", "TracerBoolConversionError"],
 )
-def test_another_error_is_not(cut, launcher, raises):
-    assert launcher.run(cut("x = 'a'\n---\nint(x)", raises))[0] == 1
+def test_another_error_is_told(cut, launcher, raises):
+    program = caught(cut("x = 'a'\n---\nint(x)", raises), raises)
+    assert launcher.run(program)[0] == 1
 
 
 def test_no_error_is_an_error(cut, launcher):
-    code, said = launcher.run(cut("x = '1'\n---\nint(x)", "ValueError"))
+    program = caught(cut("x = '1'\n---\nint(x)", "ValueError"), "ValueError")
+    code, said = launcher.run(program)
     assert code == 1
     assert said.endswith("AssertionError: this was meant to raise ValueError\n")
 

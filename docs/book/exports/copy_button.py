@@ -25,15 +25,16 @@ from book.state import book_of
 def mark(app: Sphinx, doctree: nodes.document) -> None:
     """Give code that has a program its name, and classes: `runnable`, `silent`."""
     state = book_of(app).state(app.env.docname)
-    blocks = cells(doctree)
+    blocks, raising = cells(doctree), set()
     if state.page:
         blocks |= listings(doctree, state.page)
+        raising = {f"cell{cell.number}" for cell in state.page.cells if cell.raises}
     for which, block in blocks.items():
         program = state.programs.get(which)
         if program is not None:
             block["ids"].append(which)
             block["classes"].append("runnable")
-            if not prints(program):
+            if which not in raising and not prints(program):
                 block["classes"].append("silent")
 
 

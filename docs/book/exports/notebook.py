@@ -27,7 +27,7 @@ from book.exports.markdown_writer import MarkdownWriter, Part
 from book.files import write_changed_remove_rest
 from book.snippets import render as layout
 from book.snippets.lessons import Lessons
-from book.snippets.program import DEVICE_LINES, Program, sets_devices
+from book.snippets.program import Program
 from book.snippets.slicer import Slicer
 from book.snippets.statements import PAGE, SliceError, Statement
 from book.source.model import Cell, Page
@@ -69,7 +69,7 @@ def code_of_lessons(
 
 
 def _code_of_lessons(page: Page, slicer: Slicer) -> dict[int, list[CodeCell]]:
-    lessons = slicer.page(page.cells, page.kernel == "mesh-of-eight")
+    lessons = slicer.page(page.cells)
     found: dict[int, list[CodeCell]] = {}
     done: set[Statement] = set()
     for cell in page.cells:
@@ -151,8 +151,7 @@ def contents(
     if parts is None:
         parts = [Part("", number) for number in lessons]
     code = [one for made in lessons.values() for one in made]
-    eight = page.kernel == "mesh-of-eight" and not _sets_devices_in_view(page)
-    first = first_cell(page.title, jax, packages(code), eight)
+    first = first_cell(page.title, jax, packages(code))
     found: list[str | CodeCell] = [CodeCell("verified-on", first, first)]
     if address:
         found.append(f"From [One Function, Many Devices]({address}).")
@@ -164,12 +163,6 @@ def contents(
     return found
 
 
-def _sets_devices_in_view(page: Page) -> bool:
-    """Whether the first lesson of a page sets its devices; then nothing else does."""
-    lessons = [cell for cell in page.cells if cell.visible and not cell.fresh]
-    return bool(lessons) and sets_devices(lessons[0].source)
-
-
 def packages(cells: list[CodeCell]) -> list[str]:
     """The packages that a page needs beside JAX, as pip calls them."""
     code = "\n".join(cell.notebook for cell in cells)
@@ -178,10 +171,10 @@ def packages(cells: list[CodeCell]) -> list[str]:
     return sorted(found)
 
 
-def first_cell(title: str, jax: str, more: list[str], eight: bool) -> str:
+def first_cell(title: str, jax: str, more: list[str]) -> str:
     """The first cell: what this is, and what it was verified on.
 
-    `more` are packages to install; `eight` tells whether it asks for eight devices.
+    `more` are packages to install.
     """
     lines = [
         f"# {title}",
@@ -189,8 +182,6 @@ def first_cell(title: str, jax: str, more: list[str], eight: bool) -> str:
         "import warnings",
         "from importlib.metadata import version",
     ]
-    if eight:
-        lines += ["", "import jax", "", DEVICE_LINES]
     lines += [
         "",
         f'if version("jax") != "{jax}":',

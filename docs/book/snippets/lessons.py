@@ -24,9 +24,8 @@ _RETURNS = (ast.Return, ast.Yield, ast.YieldFrom)
 class Lessons:
     """The statements of a page, or of a module, followed once."""
 
-    def __init__(self, slicer: Slicer, body: list[Statement], devices: bool):
+    def __init__(self, slicer: Slicer, body: list[Statement]):
         self._slicer = slicer
-        self.devices = devices
         self.all: list[Statement] = []  # modules first, in the order of importing
         self.links: dict[Name, Name] = {}  # an imported name: what it is in its module
         self._gather(body, set())

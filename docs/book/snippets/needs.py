@@ -9,6 +9,7 @@ where the tests compare what a copy prints with what its page shows.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 
 from book.snippets.statements import PAGE, PYTHON, Name, SliceError, Statement
@@ -29,6 +30,7 @@ class Needs:
         self._later: dict[Name, set[Name]] = {}  # what is read when it is called
         self._changing: set[Name] = set()  # by some statement or function
         self._settings: set[Statement] = set()  # of what no name stands for
+        self._settings_above: dict[Statement, set[Statement]] = {}
         self._reads: dict[Statement, set[Name]] = {}
         self._needs: dict[Statement, set[Statement]] = {}
         hidden = [one for one in statements if one.hidden]
@@ -56,7 +58,15 @@ class Needs:
         """
         names = self._with_later(wanted)
         self._find(names)
-        todo, kept = [*own, *self._made(names)], set()
+        start = [*own, *self._made(names)]
+        kept = self._with_needs(start, settings=False)
+        if all(map(_only_defines, kept)):  # to be used elsewhere, as it is set there
+            return kept
+        return self._with_needs(start, settings=True)
+
+    def _with_needs(self, start: list[Statement], settings: bool) -> set[Statement]:
+        """The statements `start`, and all that they need, with or without settings."""
+        todo, kept = [*start], set()
         while todo:
             one = todo.pop()
             if one.hidden:
@@ -66,6 +76,8 @@ class Needs:
                 kept.add(one)
                 self._find(self._reads[one])
                 todo += self._needs[one]
+                if settings:
+                    todo += self._settings_above[one]
         return kept
 
     def _find(self, names: set[Name]) -> None:
@@ -98,16 +110,18 @@ class Needs:
         ours = self.is_ours(one)
         names = self.names(one, used.reads | used.later) | (bound if ours else set())
         reads = self._reads[one] = self._with_later(names)
-        self._needs[one] = self._made(reads) | self._settings
+        self._needs[one] = self._made(reads)
+        self._settings_above[one] = {*self._settings}
         self._refuse_changes(one, used.breaks)
         self._changing |= self.names(one, used.changes)
         if one.fails or one.is_main or ours:
             return
         changed = self._changed(one, names)
-        self._bind(one, bound, names, changed)
-        foreign = self._made(self.names(one, {sets(one.node)}))
-        if any(maker.imported for maker in foreign):
+        module = self.names(one, {sets(one.node)})
+        if any(maker.imported for maker in self._made(module)):
             self._settings.add(one)
+            changed -= module
+        self._bind(one, bound, names, changed)
 
     def _bind(
         self, one: Statement, bound: set[Name], names: set[Name], changed: set[Name]
@@ -170,3 +184,11 @@ class Needs:
                 who = f"cell {cell}" if cell else unit
                 said = f"changes `{name[1]}` in place, which {who} made"
                 raise SliceError(f"{said}: make a new one, or do it in {who}", one.cell)
+
+
+def _only_defines(one: Statement) -> bool:
+    """Whether a statement imports, defines or says something, and computes nothing."""
+    value = getattr(one.node, "value", None)
+    if isinstance(one.node, ast.Expr) and isinstance(value, ast.Constant):
+        return True
+    return not one.fails and (bool(one.imported) or defines(one.node))

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 from book.snippets import render as layout
 from book.snippets.render import Imported
 from book.snippets.statements import PAGE, SliceError, Statement
-from book.snippets.vocabulary import made, shows
+from book.snippets.vocabulary import called, made, shows
 
 if TYPE_CHECKING:
     from book.snippets.lessons import Lessons
 
-DEVICE_LINES = (
-    'jax.config.update("jax_platforms", "cpu")  # these two lines simulate devices;\n'
-    'jax.config.update("jax_num_cpu_devices", 8)  # where you have eight, drop both'
+ABOVE_DEVICES = (
+    "# Before JAX is used. With fewer than eight GPUs, start Python with "
+    "JAX_PLATFORMS=cpu."
 )
-_DEVICES = re.compile(r"mesh|device|pmap|shard", re.IGNORECASE)
 _SETS = re.compile(r"^jax\.config\.update\(\s*[\"']jax_num_cpu_devices", re.MULTILINE)
 
 
@@ -40,23 +39,23 @@ class Program:
     def text(self, source: str, raises: str | None = None) -> str:
         """The program; its last part is `source`, the text of its own statements.
 
-        Of a cell that `raises`, that part expects the error.
+        Of a cell that `raises`, that part ends in the error.
         """
         own, page = self.own, [s for s in self.above if s.unit == PAGE]
         title = own[:1] if own and _is_title(own[0]) else []
         moved = (s for s in own if s.imported or s in title)
         left = {s.node: "" for s in moved if not s.fails}
-        body = layout.body(source, own, left | self.last(raises))
+        printed = {} if raises else self.last(None)
+        body = layout.body(source, own, left | printed)
         if computed := self.computed(source, raises):
             body += f"\n{computed}"
-        imported = self._imported()
+        imported = layout.imports(self._imported())
         devices = _code(s for s in page if sets_devices(s.code))  # before all else
+        if devices:
+            devices = f"{ABOVE_DEVICES}\n{devices}"
         page = [s for s in page if not sets_devices(s.code)]
-        if not devices and self._needs_devices(source):
-            devices = DEVICE_LINES
-            imported.append(Imported("jax", None, None))
         modules = _code(s for s in self.above if s.unit != PAGE)
-        parts = [_code(title), layout.imports(imported), devices, modules, _code(page)]
+        parts = [_code(title), imported, devices, modules, _code(page)]
         return layout.joined([*parts, body])
 
     def computed(self, source: str, raises: str | None) -> str:
@@ -75,18 +74,16 @@ class Program:
         blocks = [layout.imports(self._imported()), _code(self.above)]
         return layout.joined(blocks).rstrip("\n")
 
-    def _needs_devices(self, source: str) -> bool:
-        """Whether its page has eight devices, and it speaks of them without them."""
-        if any(s.unit == PAGE and sets_devices(s.code) for s in self.own):
-            return False
-        code = [source, *(s.code for s in self.above)]
-        return self.lessons.devices and any(map(_DEVICES.search, code))
-
     def last(self, raises: str | None) -> dict[ast.stmt, str]:
-        """The last statement as a program needs it: printed, or with its error."""
+        """The last statement as a script goes on below it: printed, or with its error.
+
+        An exercise may have been solved, so its `check` may raise or not.
+        """
         if not self.own:
             return {}
         one = self.own[-1]
+        if raises and called(getattr(one.node, "value", None)) == "check":
+            return {one.node: layout.reported(one.code, one.node)}
         if raises:
             return {one.node: layout.expected(one.code, one.node, raises)}
         if (

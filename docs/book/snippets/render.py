@@ -110,6 +110,12 @@ def expected(code: str, node: ast.stmt, raises: str) -> str:
     return "\n".join(lines)
 
 
+def reported(code: str, node: ast.stmt) -> str:
+    """Run `code`, an exercise's check, and print what it says where it fails."""
+    lines = ["try:", indented(code, node), "except AssertionError as error:"]
+    return "\n".join([*lines, '    print("AssertionError:", error)'])
+
+
 def indented(code: str, node: ast.AST) -> str:
     """`code` one level deeper, its strings unchanged."""
     strings = (ast.Constant, ast.JoinedStr)

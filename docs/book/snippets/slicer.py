@@ -36,9 +36,8 @@ def programs(
         except SliceError as error:
             fail(_problem(page, error, line, number))
 
-    devices = page.kernel == "mesh-of-eight"
     try:
-        lessons = slicer.page(page.cells, devices)
+        lessons = slicer.page(page.cells)
     except SliceError as error:
         fail(_problem(page, error, None, None))
         return {}
@@ -47,7 +46,7 @@ def programs(
             program = partial(lessons.program, cell)
             add(f"cell{cell.number}", cell.line, cell.number, program)
     for one in filter(_there, page.listings):  # Sphinx reports the others
-        program = partial(slicer.listing, one.path, one.pyobject, devices)
+        program = partial(slicer.listing, one.path, one.pyobject)
         add(f"listing{one.number}", one.line, None, program)
     return found
 
@@ -79,24 +78,24 @@ class Slicer:
         self._modules: dict[Path, list[Statement]] = {}
         self._last: tuple = ()  # the page that was asked for last, and its lessons
 
-    def page(self, cells: Sequence[Cell], devices: bool = False) -> Lessons:
-        """The lessons of a page with these cells; `devices`: it needs eight.
+    def page(self, cells: Sequence[Cell]) -> Lessons:
+        """The lessons of a page with these cells.
 
         Raises `SliceError` where a cell breaks the rule or cannot be read.
         """
-        if self._last[:2] != (cells, devices):
+        if self._last[:1] != (cells,):
             body: list[Statement] = []
             for cell in cells:
                 if not cell.fresh:
                     body += statements(cell.source, PAGE, cell)
-            self._last = cells, devices, Lessons(self, body, devices)
+            self._last = cells, Lessons(self, body)
             gc.freeze()  # their trees stay: no collection need look at them
-        return self._last[2]
+        return self._last[1]
 
-    def listing(self, path: Path, pyobject: str | None, devices: bool = False) -> str:
+    def listing(self, path: Path, pyobject: str | None) -> str:
         """The program of an object of the module at `path`, or of all of it."""
         body = self.module(path)
-        lessons = Lessons(self, body, devices)
+        lessons = Lessons(self, body)
         if pyobject is None:
             source = dependencies.read_module(path, self.roots)
             return lessons.text(source, body) if lessons.links else source

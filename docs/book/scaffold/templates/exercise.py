@@ -30,6 +30,7 @@ def check(below_highest):
         "the answers differ from the reference: "
         "is each number compared with the highest of all shards?"
     )
+    print("The check passes.")
 
 
 @jax.shard_map(in_specs=P("data"), out_specs=P("data"))
