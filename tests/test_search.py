@@ -41,6 +41,7 @@ BROWSER = """
 var window = globalThis, _ready = () => {}, _ = (text) => text;
 var document = { getElementById: () => null, querySelectorAll: () => [] };
 const SPHINX_HIGHLIGHT_ENABLED = false;
+var Documentation = { ngettext: () => "Search finished" };
 """
 ASK = """
 const ask = (query) => JSON.stringify(

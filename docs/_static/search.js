@@ -16,6 +16,12 @@ const LEAST = 5; // what fits so many times worse than the best page is left out
 const SHOWN = 5; // where there are more pages than so many
 const PART = 0.4; // of a longer word, such as "scatter" of "psum_scatter"
 const NOWHERE = 2; // what a word counts that the book lacks
+const MISSPELT = 4; // so long a word may have one wrong letter
+const BEGIN = 1.1; // the page on which one begins is better than the best by so much
+// Where nothing fits: the ways into the book, and a sentence that says so.
+const WAYS = ["start/choose", "evidence/questions", "errors/index", "index"];
+const NOTHING =
+  "No page has these words. The book is in English; a message is best pasted as it was printed. These pages lead to all others.";
 
 // Where an error was raised says nothing of what it means. The field for a query takes
 // the ends of lines away, so a traceback is one line.
@@ -32,6 +38,26 @@ const stem = (word) => stemmer.stemWord(word);
 const wordsOf = (text) => splitQuery(text.toLowerCase()).filter(tells).map(stem);
 const pairs = (words) => words.slice(1).map((word, n) => `${words[n]} ${word}`);
 const namesIn = (word) => word.split("_").filter((one) => one.length > 2 && tells(one));
+
+// Other names for what the book has, from `synonyms.toml`, the longest first.
+const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const others = Object.entries(synonyms.words ?? {})
+  .sort(([a], [b]) => b.length - a.length)
+  .map(([name, words]) => [new RegExp(`(?<![\\w.])${escaped(name)}(?!\\w)`, "gi"), words]);
+
+// A question in the words of the book. Each part is replaced once: what stands there
+// already waits as a private character.
+function translated(query) {
+  const put = [];
+  for (const [name, words] of others) {
+    query = query.replace(name, () => String.fromCharCode(0xe000 + put.push(words) - 1));
+  }
+  return query.replace(/[\ue000-\uf8ff]/g, (one) => ` ${put[one.charCodeAt(0) - 0xe000]} `);
+}
+
+// The page on which one begins who asks so; its words may be in any order.
+const key = (text) => [...new Set(wordsOf(text))].sort().join(" ");
+const begins = new Map(Object.entries(synonyms.first ?? {}).map(([asked, page]) => [key(asked), page]));
 
 // Sphinx puts what has the query in a heading above all else. Here headings are weighed
 // with the rest, and `sections.js` has them.
@@ -81,14 +107,27 @@ function prepared() {
   return Object.assign(memory, { files, texts, having });
 }
 
+// Whether two words differ by one letter: another, one more, or two exchanged.
+function isSlip(one, other) {
+  if (Math.abs(one.length - other.length) > 1) return false;
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  const [a, b] = [one.slice(at), other.slice(at)];
+  if (a.slice(1) === b || a === b.slice(1) || a.slice(1) === b.slice(1)) return true;
+  return a.length > 1 && a[0] === b[1] && a[1] === b[0] && a.slice(2) === b.slice(2);
+}
+
 // The pages that have a word, its texts and whether as a whole word, and how much it
-// tells; if no page has it, those of longer words.
+// tells; if no page has it, those of longer words, or of a word like it.
 function lookUp(word) {
   const { files, having } = prepared();
   const weight = (pages) => Math.log(1 + Search._index.titles.length / pages.size);
   const exact = files.get(word);
   if (exact) return { pages: exact, weight: weight(exact), texts: having.get(word) ?? new Map() };
-  const longer = word.length > 3 ? [...files.keys()].filter((one) => one.includes(word)) : [];
+  let longer = word.length > 3 ? [...files.keys()].filter((one) => one.includes(word)) : [];
+  if (!longer.length && word.length > MISSPELT) {
+    longer = [...files.keys()].filter((one) => one.length > MISSPELT && isSlip(word, one));
+  }
   if (!longer.length) return { pages: [], weight: 0, texts: new Map() };
   const pages = new Set(longer.flatMap((one) => [...files.get(one)]));
   const texts = new Map(longer.flatMap((one) => [...(having.get(one) ?? [])]));
@@ -144,6 +183,12 @@ Search.performTermsSearch = (terms) => {
     score[file] += best[file].fit;
     if (name.startsWith("errors/")) score[file] *= shelf;
   });
+  const begin = docnames.indexOf(begins.get([...words].sort().join(" ")));
+  if (begin >= 0) score[begin] = BEGIN * Math.max(...score);
+  memory.nothing = !score.some((one) => one > 0);
+  if (memory.nothing) {
+    WAYS.map((name) => docnames.indexOf(name)).forEach((file, n) => (score[file] = 1 / (n + 1)));
+  }
   const ranked = [...score].sort((a, b) => b - a);
   const least = Math.min(ranked[0] / LEAST, ranked[SHOWN - 1] ?? 0);
   return docnames
@@ -158,7 +203,9 @@ Search.performTermsSearch = (terms) => {
 
 const parse = Search._parseQuery;
 Search._parseQuery = (query) => {
-  const parsed = parse(PLACES.reduce((text, place) => text.replace(place, " "), query));
+  const read = PLACES.reduce((text, place) => text.replace(place, " "), query);
+  let parsed = parse(read);
+  if (parsed[1].size < MESSAGE) parsed = parse(translated(read));
   if (SPHINX_HIGHLIGHT_ENABLED && parsed[1].size >= MESSAGE) {
     // Every word of a message, marked on a page, would hide the page.
     localStorage.removeItem("sphinx_highlight_terms");
@@ -209,3 +256,7 @@ Search.makeSearchSummary = (page, asked, anchor) => {
 
 // A page that was opened from a folder may read no other.
 if (globalThis.location?.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+
+// What Sphinx says of the number of results, where they are none.
+const saying = Documentation.ngettext;
+Documentation.ngettext = (...said) => (memory.nothing ? NOTHING : saying(...said));

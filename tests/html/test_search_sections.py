@@ -38,7 +38,8 @@ HTML('<svg viewBox="0 0 9 9"><text>quokka</text></svg>')"""
 def sections(book):
     """What the search is handed."""
     text = (book.html / "_static" / "sections.js").read_text()
-    return json.loads(text.removeprefix("var sections = ").rstrip(";\n"))
+    first = text.splitlines()[0]
+    return json.loads(first.removeprefix("var sections = ").rstrip(";"))
 
 
 def words(book):

@@ -2,7 +2,8 @@
 
 Sphinx's index knows the words of a page.  Readers ask in words of their own, so pages
 list the questions that they answer, in the front matter (`answers:`, and `short`, the
-name of a page in the sidebar).  Headings and questions go into `_static/sections.js`,
+name of a page in the sidebar).  `synonyms.toml` has what other libraries and languages
+call the same.  Headings, questions and synonyms go into `_static/sections.js`,
 which `docs/_static/search.js` reads beside Sphinx's own index: a classic script, for a
 page that was opened from a folder can load nothing else.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 from docutils import nodes
@@ -21,7 +23,7 @@ from sphinx.search.en import SearchEnglish
 from book.files import write_changed_remove_rest
 from book.source.model import Page
 
-FILE = "_static/sections.js"
+FILE, SYNONYMS = "_static/sections.js", "synonyms.toml"
 _WORDS = SearchEnglish({})
 
 
@@ -37,8 +39,23 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
     pages = {page.name: sections(page, app.env) for page in app.book.pages()}
-    told = json.dumps(pages, ensure_ascii=False, separators=(",", ":"))
-    write_changed_remove_rest((), {Path(app.outdir, FILE): f"var sections = {told};\n"})
+    told = {"sections": pages, "synonyms": synonyms(Path(app.srcdir))}
+    text = "".join(f"var {name} = {_script(value)};\n" for name, value in told.items())
+    write_changed_remove_rest((), {Path(app.outdir, FILE): text})
+
+
+def synonyms(docs: Path) -> dict[str, dict[str, str]]:
+    """What `synonyms.toml` has: `words` for others, and the `first` page of a query.
+
+    A book without that file has neither.
+    """
+    file = docs / SYNONYMS
+    return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+
+
+def _script(value: object) -> str:
+    """A value as JavaScript has it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def sections(page: Page, env: BuildEnvironment) -> list[list[str]]:
