@@ -1,3 +1,0 @@
-var programs = {
-"cell1": "import jax\nimport jax.numpy as jnp\nfrom jax import P, lax\n\njax.config.update(\"jax_platforms\", \"cpu\")  # these two lines simulate devices;\njax.config.update(\"jax_num_cpu_devices\", 8)  # where you have eight, drop both\n\n\ndef center(row):                           # minus the mean\n    return row - lax.pmean(row, \"rows\")    # of all rows\n\n\nx = jnp.arange(32.0).reshape(8, 4)\nby_vmap = jax.vmap(center, axis_name=\"rows\")(x)\n\njax.set_mesh(jax.make_mesh((8,), (\"rows\",)))\nsharded = jax.device_put(x, P(\"rows\"))     # float32[8@rows,4]\nmapped = jax.shard_map(\n    center, in_specs=P(\"rows\"), out_specs=P(\"rows\")\n)\nby_shard_map = mapped(sharded)             # float32[8@rows,4]\nprint(by_shard_map)\n"
-};
