@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from py_mini_racer import MiniRacer
 
+from book.html import search_sections
 from book.publish.assemble import assemble
 
 ROOT = Path(__file__).parent.parent
@@ -82,6 +83,10 @@ class Site:
         asked = f"Search._performSearch(...Search._parseQuery({json.dumps(query)}))"
         return json.loads(self.engine.eval(f"JSON.stringify({asked})"))
 
+    def says(self):
+        """What stands above the results of the last query."""
+        return self.engine.eval('Documentation.ngettext("one", "several", 2)')
+
     def found(self, query):
         """Where what is pasted leads: pages, each once, the best first, and sections.
 
@@ -134,7 +139,7 @@ def told(lost):
 
 
 def test_what_is_asked_leads_to_pages_that_exist():
-    assert len(FRAGMENTS) >= 100 and len(QUESTIONS) == 100 and len(QUERIES) == 30
+    assert len(FRAGMENTS) >= 100 and len(QUESTIONS) >= 100 and len(QUERIES) >= 30
     pages = {p.partition("#")[0] for _, w in FRAGMENTS + QUESTIONS + QUERIES for p in w}
     assert [p for p in pages if not (ROOT / "docs" / f"{p}.md").is_file()] == []
     shelf = {f"errors/{path.stem}" for path in (ROOT / "docs/errors").glob("*.md")}
@@ -225,7 +230,57 @@ def test_what_is_the_readers_own_hides_no_page(small):
         assert next(iter(site.found(pasted))) == "sizes"
         assert next(iter(site.found(TRACEBACK))) == "name"
         assert next(iter(site.found("Choose axes"))) == "topic"
-        assert site.found("quux_17") == {}
+
+
+def test_where_no_page_fits_the_ways_into_the_book_are_shown(small):
+    with Site(small) as site:
+        assert list(site.found("quux_17")) == ["index"]
+        assert site.says().startswith("No page has these words.")
+        assert list(site.found("prose")) and site.says() == "Search finished"
+
+
+SYNONYMS = """
+[words]
+"gadget" = "axes"
+"gadget box" = "unbound name"
+
+[first]
+"axes" = "topic"
+"""
+
+
+@pytest.fixture(scope="module")
+def other_words(small, tmp_path_factory):
+    """The small book with synonyms."""
+    html = tmp_path_factory.mktemp("other") / "html"
+    shutil.copytree(small, html)
+    (html.parent / "synonyms.toml").write_text(SYNONYMS, encoding="utf-8")
+    file = html / "_static" / "sections.js"
+    sections = file.read_text(encoding="utf-8").splitlines()[0]
+    told = json.dumps(search_sections.synonyms(html.parent))
+    file.write_text(f"{sections}\nvar synonyms = {told};\n", encoding="utf-8")
+    return html
+
+
+@pytest.mark.parametrize(
+    ("query", "page"),
+    [
+        ("gadget", "topic"),
+        ("Gadget", "topic"),
+        ("gadgte", "topic"),  # two letters exchanged
+        ("gadgets", "topic"),  # one more
+        ("the gadget box", "name"),  # the longer one counts
+    ],
+)
+def test_other_words_lead_where_those_of_the_book_do(other_words, query, page):
+    with Site(other_words) as site:
+        assert next(iter(site.found(query))) == page
+
+
+def test_a_word_with_one_wrong_letter_is_found(small):
+    with Site(small) as site:
+        assert list(site.found("unbuond")) == list(site.found("unbound"))
+        assert list(site.found("inconsistant")) == list(site.found("inconsistent"))
 
 
 def test_the_search_of_sphinx_would_lose_them(small):

@@ -45,10 +45,18 @@ const others = Object.entries(synonyms.words ?? {})
   .sort(([a], [b]) => b.length - a.length)
   .map(([name, words]) => [new RegExp(`(?<![\\w.])${escaped(name)}(?!\\w)`, "gi"), words]);
 
+// A word that no page has, and a name above nearly so, is that name misspelt.
+const names = new Set(Object.values(synonyms).flatMap((all) => Object.keys(all)).flatMap((name) => name.match(/\w+/g)));
+function spelt(word) {
+  if (word.length <= MISSPELT || prepared().files.has(stem(word.toLowerCase()))) return word;
+  return [...names].find((name) => isSlip(word.toLowerCase(), name)) ?? word;
+}
+
 // A question in the words of the book. Each part is replaced once: what stands there
 // already waits as a private character.
 function translated(query) {
   const put = [];
+  query = query.replace(/\w+/g, spelt);
   for (const [name, words] of others) {
     query = query.replace(name, () => String.fromCharCode(0xe000 + put.push(words) - 1));
   }
