@@ -19,7 +19,7 @@ const NOWHERE = 2; // what a word counts that the book lacks
 const MISSPELT = 4; // so long a word may have one wrong letter
 const BEGIN = 1.1; // the page on which one begins is better than the best by so much
 // Where nothing fits: the ways into the book, and a sentence that says so.
-const WAYS = ["start/choose", "evidence/questions", "errors/index", "index"];
+const WAYS = ["start/choose", "evidence/questions", "errors/which_message", "index"];
 const NOTHING =
   "No page has these words. The book is in English; a message is best pasted as it was printed. These pages lead to all others.";
 

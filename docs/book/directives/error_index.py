@@ -4,7 +4,8 @@
     ```
 
 lists the functions that raise, and the pages of each; `{messages} words` lists the
-messages in the order of their words, with the kind of error in front.
+messages of maps, meshes and devices in the order of their words, with the kind of
+error; `{messages} general` those that have nothing to do with these.
 """
 
 from __future__ import annotations
@@ -31,16 +32,17 @@ class ErrorIndex(BookDirective):
 
 
 def markdown(book: Book, order: str) -> str:
-    """The messages in the order `called` or `words`.
+    """The messages in the order `called`, or by `words`, those in `general` apart.
 
     Raises `CannotShow` for another order, and where no page is about a message.
     """
     if order not in ORDERS:
-        raise CannotShow(f"{{messages}} {order}: it lists by called or by words")
+        raise CannotShow(f"{{messages}} {order}: it lists called, words or general")
     about = [(page, page.error) for page in book.pages() if page.error]
     if not about:
         raise CannotShow(f"{{messages}} {order}: no page has `error:`")
-    return ORDERS[order](sorted(about, key=lambda one: _sortable_title(one[0])))
+    about.sort(key=lambda one: (one[1].general, _sortable_title(one[0])))
+    return ORDERS[order](about)
 
 
 def _by_function(about: list[About]) -> str:
@@ -60,7 +62,17 @@ def _by_words(about: list[About]) -> str:
     return "\n".join(f"{_link(page)}{_kind(page, error)}" for page, error in about)
 
 
-ORDERS = {"called": _by_function, "words": _by_words}
+def _of_maps(about: list[About]) -> str:
+    """The messages that somebody meets who maps functions, or has several devices."""
+    return _by_words([(page, error) for page, error in about if not error.general])
+
+
+def _in_general(about: list[About]) -> str:
+    """The messages that somebody meets with one device and without a map."""
+    return _by_words([(page, error) for page, error in about if error.general])
+
+
+ORDERS = {"called": _by_function, "words": _of_maps, "general": _in_general}
 
 
 def _link(page: Page) -> str:

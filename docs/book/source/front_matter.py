@@ -130,7 +130,10 @@ class FrontMatter:
         if "error" not in self.found:
             return None
         given = self.found["error"]
-        fits = isinstance(given, dict) and set(given) == {"called", "raised"}
+        fits = isinstance(given, dict) and set(given) - {"general"} == {
+            "called",
+            "raised",
+        }
         why = "its `error:` has `called`, a list of functions, and `raised`, a text"
         self._require(fits, why, "error")
         called, words = given["called"], given["raised"]
@@ -140,7 +143,10 @@ class FrontMatter:
         self._require(fits, why, "error", "called")
         why = "its `raised` is the words of a message, a text"
         self._require(_is_text(words), why, "error", "raised")
-        return Raised(tuple(called), words)
+        general = given.get("general", False)
+        why = "its `general` is true: the message needs no map and no mesh"
+        self._require(isinstance(general, bool), why, "error", "general")
+        return Raised(tuple(called), words, general)
 
 
 def _is_text(value: object) -> bool:

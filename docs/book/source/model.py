@@ -106,10 +106,12 @@ class Raised:
 
     `called` are the public functions that a reader had called, as in `jax.vmap`;
     `words` the characteristic ones of the message, without a reader's own numbers.
+    One that is `general` has nothing to do with maps, meshes and several devices.
     """
 
     called: tuple[str, ...]
     words: str
+    general: bool = False
 
 
 @dataclass(frozen=True)
