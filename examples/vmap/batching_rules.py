@@ -195,11 +195,21 @@ def optimization_barrier(mapped, op, args, dims):
     return op(*args), dims
 
 
-@rule("reduce_window_max", "reduce_window_min", "reduce_window_sum")
+@rule(
+    "reduce_window_max",
+    "reduce_window_min",
+    "reduce_window_sum",
+    "select_and_gather_add",
+    "select_and_scatter_add",
+)
 def reduce_window(mapped, op, args, dims, **params):
-    """A window of one example, and nothing added between examples."""
+    """A window of one example, and nothing added or chosen between examples.
+
+    The last two are the derivatives of the maximum and the minimum in a window.
+    """
     ones = "window_dimensions window_strides base_dilation window_dilation".split()
-    changed = {name: (1, *params[name]) for name in ones}
+    changed = {name: (1, *params[name]) for name in ones if name in params}
+    args = all_batched(args, dims, mapped)
     return op(*args, padding=((0, 0), *params["padding"]), **changed), 0
 
 
@@ -351,21 +361,39 @@ def all_gather(
 
 @rule("all_to_all")
 def all_to_all(mapped, op, args, dims, axis_name, split_axis, concat_axis, **params):
-    """Over this axis: each example gets its part of every example, in their order."""
+    """Over this axis: each example gets its part of every example, in their order.
+
+    Over several axes, of which this is one, the parts are numbered by all of them, the
+    first name outermost; over each axis, receivers and senders change places.
+    """
     [x] = all_batched(args, dims, mapped)
-    if mapped.name not in names_of(axis_name):
-        return op(x, split_axis=split_axis + 1, concat_axis=concat_axis + 1), 0
-    refuse_groups(op, axis_name, params)
-    x = divide(x, split_axis + 1, mapped.size)  # (to, from, ...)
-    return merge(jnp.moveaxis(x, 1, 0), concat_axis + 1), 0
-
-
-def refuse_groups(op, axis_name, params):
-    """Raise NotImplementedError for parts of a mapped axis, or two axes at once."""
-    if len(names_of(axis_name)) > 1 or params["axis_index_groups"] is not None:
-        raise NotImplementedError(
-            f"{op.name} over groups, or two axes, one mapped here"
+    names, split, concat = names_of(axis_name), split_axis + 1, concat_axis + 1
+    if mapped.name not in names:
+        return op(x, split_axis=split, concat_axis=concat), 0
+    refuse_groups(op, params)
+    place = names.index(mapped.name)
+    outer, inner = names[:place], names[place + 1 :]
+    count = [lax.axis_size(outer) if outer else 1, mapped.size]
+    shape = x.shape
+    x = x.reshape(*shape[:split], *count, -1, *shape[split + 1 :])  # outer, own, inner
+    if outer:
+        x = op(x, axis_name=outer, split_axis=split, concat_axis=split)
+    x = x.swapaxes(0, split + 1)
+    if inner:
+        x = x.reshape(
+            *x.shape[: split + 2], lax.axis_size(inner), -1, *shape[split + 1 :]
         )
+        x = op(x, axis_name=inner, split_axis=split + 2, concat_axis=split + 2)
+    else:
+        x = jnp.expand_dims(x, split + 2)
+    x = jnp.moveaxis(x, (split, split + 1, split + 2), (concat, concat + 1, concat + 2))
+    return x.reshape(*x.shape[:concat], -1, *x.shape[concat + 4 :]), 0
+
+
+def refuse_groups(op, params):
+    """Raise NotImplementedError for groups of examples."""
+    if params["axis_index_groups"] is not None:
+        raise NotImplementedError(f"{op.name} over groups of examples")
 
 
 @rule("reduce_scatter")
@@ -377,11 +405,13 @@ def reduce_scatter(
     place = scatter_dimension
     if mapped.name not in names_of(axis_name):
         return op(x, scatter_dimension=place + 1), 0
-    refuse_groups(op, axis_name, params)
+    refuse_groups(op, params)
+    if len(names_of(axis_name)) > 1:
+        raise NotImplementedError(f"{op.name} over two axes, one mapped here")
     total = x.sum(axis=0)
-    return divide(total, place, mapped.size) if tiled else jnp.moveaxis(
-        total, place, 0
-    ), 0
+    if tiled:
+        return divide(total, place, mapped.size), 0
+    return jnp.moveaxis(total, place, 0), 0
 
 
 @rule("ppermute")
@@ -432,8 +462,8 @@ LEFT_OUT = {
     "parts of other operations, which no public function calls alone": """
         geqp3 geqrf philox2x32 philox4x32 threefry4x32
     """,
-    "a function or a gradient inside, whose own arguments would be mapped too": """
-        reduce reduce_window select_and_gather_add select_and_scatter_add
+    "a function inside, whose own arguments would be mapped too": """
+        reduce reduce_window
     """,
     "tokens and types inside JAX": """
         dce_sink empty from_edtype stage tie to_edtype

@@ -18,7 +18,13 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import Literal
 
-from examples.vmap.batching_rules import RULES, MappedAxis, rule, with_batch
+from examples.vmap.batching_rules import (
+    RULES,
+    MappedAxis,
+    names_of,
+    rule,
+    with_batch,
+)
 
 # ---- the interpreter -------------------------------------------------------------
 
@@ -82,8 +88,20 @@ def run_batched(eqn, mapped, values):
 
 def names_axis(eqn, mapped):
     """Return whether an equation, or a jaxpr inside of it, names the mapped axis."""
-    names = {getattr(effect, "name", None) for effect in eqn.effects}
-    return mapped.name is not None and mapped.name in names
+    if mapped.name is None:
+        return False
+    params = eqn.params
+    names = names_of(params.get("axis_name")) + names_of(params.get("axes"))
+    values = [each for value in params.values() for each in as_tuple(value)]
+    inside = [jaxpr for jaxpr in values if hasattr(jaxpr, "eqns")]
+    if mapped.name in names:
+        return True
+    return any(names_axis(inner, mapped) for jaxpr in inside for inner in jaxpr.eqns)
+
+
+def as_tuple(value):
+    """Return a tuple or a list as a tuple, and anything else in one."""
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
 
 
 def missing(name):
@@ -138,7 +156,25 @@ def record(fun, arguments, mapped):
     """Return the jaxpr of `fun` for one example, and the shapes of its output."""
     args, kwargs = arguments
     named = None if mapped.name is None else [(mapped.name, mapped.size)]
-    return jax.make_jaxpr(fun, axis_env=named, return_shape=True)(*args, **kwargs)
+
+    def checked(*args, **kwargs):
+        out = fun(*args, **kwargs)
+        for leaf in jax.tree.leaves(out):
+            refuse_no_array(leaf)
+        return out
+
+    return jax.make_jaxpr(checked, axis_env=named, return_shape=True)(*args, **kwargs)
+
+
+def refuse_no_array(leaf):
+    """Raise TypeError for an output that is no array and no number."""
+    try:
+        jax.typeof(leaf)
+    except TypeError as error:
+        raise TypeError(
+            f"Output from batched function {leaf!r} with type {type(leaf)} is not a "
+            "valid JAX type"
+        ) from error
 
 
 def spread(name, axes, tree):
@@ -176,7 +212,12 @@ def batch_size(arguments, axes, axis_size=None):
         if axis is None:
             continue
         if not -rank <= axis < rank:
-            raise ValueError(f"{name} has {rank} axes, and in_axes asks for {axis}")
+            needed = axis + 1 if axis >= 0 else -axis
+            raise ValueError(
+                f"vmap was requested to map its argument along axis {axis}, which "
+                f"implies that its rank should be at least {needed}, but is only "
+                f"{rank} (its shape is {jnp.shape(x)}): it is {name}"
+            )
         where = f"axis {axis} of {name} of type {jax.typeof(x)}"
         sizes[where] = jnp.shape(x)[axis]
     if axis_size is not None:
