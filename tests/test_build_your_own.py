@@ -54,6 +54,17 @@ def assert_same(found, expected):
             np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
+def windowed(f, start):
+    """The largest or smallest number of each window."""
+    return lambda x: lax.reduce_window(x, start, f, (2, 1), (1, 2), "SAME")
+
+
+def backward(f, args, cotangents):
+    """The outputs of `f` and the gradients of its arguments, as `jax.jvp` gives."""
+    out, pull = jax.vjp(f, *args)
+    return out, pull(jnp.ones_like(out) * cotangents[0].sum())
+
+
 # ---- each rule, with every choice of what is mapped ------------------------------
 
 # Each case is a function and its arguments.  Keys live on a device, so what makes them
@@ -403,6 +414,14 @@ CASES = {
         lambda x: [
             lax.reduce_window(x, start, f, (2, 1), (1, 2), "SAME")
             for f, start in ((lax.max, -np.inf), (lax.min, np.inf), (lax.add, 0.0))
+        ],
+        (matrix,),
+    ),
+    "derivatives of windows": (
+        lambda x: [
+            derivative(windowed(f, start), (x,), (x + 1,))[1]
+            for f, start in ((lax.max, -np.inf), (lax.min, np.inf))
+            for derivative in (jax.jvp, backward)
         ],
         (matrix,),
     ),
@@ -760,9 +779,13 @@ def test_an_output_that_differs_wants_an_axis():
 
 def test_axes_that_do_not_fit_are_named():
     with pytest.raises(
-        ValueError, match=r"args\[0\] has 2 axes, and in_axes asks for 2"
+        ValueError,
+        match=r"along axis 2, which implies that its rank should be at "
+        r"least 3, but is only 2 \(its shape is \(3, 4\)\): it is args\[0\]",
     ):
         vmap(lambda x: x, in_axes=2)(vector)
+    with pytest.raises(ValueError, match=r"along axis -3, which .* at least 3"):
+        vmap(lambda x: x, in_axes=-3)(vector)
     with pytest.raises(ValueError, match=r"in_axes=\(0, 0\) does not fit"):
         vmap(lambda x: x, in_axes=(0, 0))(vector)
     with pytest.raises(ValueError, match=r"out_axes=\(0, 0\) does not fit"):
@@ -773,3 +796,32 @@ def test_axes_that_do_not_fit_are_named():
         vmap(lambda x: x, in_axes=1.5)(vector)
     with pytest.raises(TypeError, match="out_axes has to hold ints or None, and 'a'"):
         vmap(lambda x: x, out_axes="a")(vector)
+
+
+def test_an_output_that_is_no_array_is_named():
+    with pytest.raises(TypeError, match="Output from batched function 'a' with type"):
+        vmap(lambda x: "a")(vector)
+
+
+@pytest.mark.parametrize("names", [("outer", "inner"), ("inner", "outer")])
+@pytest.mark.parametrize(("split", "concat"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+@pytest.mark.parametrize("tiled", [False, True])
+def test_all_to_all_over_two_maps_is_as_that_of_jax(names, split, concat, tiled):
+    def moved(x):
+        return lax.all_to_all(x, names, split, concat, tiled=tiled)
+
+    x, results = numbers(2, 3, 6, 6), []
+    for mapped in vmap, jax.vmap:
+        inner = mapped(moved, axis_name="inner")
+        results.append(mapped(inner, axis_name="outer")(x))
+    assert_same(*results)
+
+
+def test_a_permutation_of_what_all_examples_share_is_run():
+    """The gradient of a ppermute sends ones around, which are the same everywhere."""
+    ring = [(0, 1), (1, 2), (2, 0)]
+    grad = jax.grad(lambda x: lax.ppermute(x, "rows", ring))
+    assert_same(
+        vmap(grad, axis_name="rows")(numbers(3)),
+        jax.vmap(grad, axis_name="rows")(numbers(3)),
+    )
