@@ -45,6 +45,8 @@ SCHEMAS = {
 }
 WORKERS = str((os.cpu_count() or 1) + 1)  # some tests wait, for what hangs or ends
 PYTEST = ("python", "-m", "pytest", "-n", WORKERS, "--dist", "worksteal")
+OF_PAGES = [f"tests/test_{name}.py" for name in ("house", "pasted", "snippets")]
+OF_PAGES += ["tests/test_exercises.py", "tests/test_notebooks.py"]
 COMPILE = ("python", "-m", "book.compilers.command")
 
 
@@ -109,6 +111,29 @@ def newest(session: nox.Session) -> None:
 def doctest(session: nox.Session) -> None:
     """Every program prints what its docstring says."""
     pytest(session, "examples")
+
+
+@nox.session
+def page(session: nox.Session) -> None:
+    """All that is tested of one page, and that the search finds it: -- vmap/axes."""
+    install(session, "test")
+    if not session.posargs:
+        session.error("which page? `nox -s page -- vmap/axes`")
+    for name in session.posargs:
+        if not Path("docs", f"{name}.md").is_file():
+            session.error(f"there is no docs/{name}.md")
+        stem = name.rpartition("/")[2]
+        chosen = f"{name} or {stem} or book_keeps"
+        session.run(*PYTEST, *OF_PAGES, "-k", chosen)
+    session.run(*PYTEST, "tests/test_search.py", "tests/test_shelf_rules.py")
+
+
+@nox.session
+def said(session: nox.Session) -> None:
+    """What each exercise's `check` says of its mistakes is kept: -- [EXERCISE...]."""
+    install(session, "test")
+    eight = {"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "8", "PYTHONPATH": "docs:."}
+    session.run("python", "-m", "tests.said", *session.posargs, env=eight)
 
 
 @nox.session

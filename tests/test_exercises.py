@@ -4,7 +4,6 @@ So it is where `check` is imported, and in what *Copy runnable* gives of an exer
 """
 
 import ast
-import importlib
 import json
 import re
 from pathlib import Path
@@ -14,34 +13,13 @@ import pytest
 
 from book.snippets.slicer import Slicer, programs
 from tests import house
+from tests.said import FILE, FOLDER, load, mistakes, names, objection, said
 
 ROOT = Path(__file__).parents[1]
 BOOK = house.Book(ROOT)
 SLICER = Slicer((ROOT, ROOT / "docs"))
-FOLDER = Path(__file__).parents[1] / "examples" / "exercises"
-KEPT = json.loads((FOLDER / "said.json").read_text(encoding="utf-8"))
-NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
-
-
-def load(name):
-    """Import the exercise `name`."""
-    return importlib.import_module(f"examples.exercises.{name}")
-
-
-def mistakes(name):
-    """Return the definitions of the mistakes that the exercise `name` knows."""
-    tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return [node for node in functions if node.name.startswith("mistake_")]
-
-
-def objection(exercise, attempt):
-    """Return what `check` says against `attempt`; None when it says nothing."""
-    try:
-        exercise.check(attempt)
-    except AssertionError as error:
-        return str(error)
-    return None
+KEPT = json.loads(FILE.read_text(encoding="utf-8"))
+NAMES = names()
 
 
 def is_a_sentence(text):
@@ -65,13 +43,15 @@ def test_the_solution_passes(name):
 )
 def test_a_mistake_is_rejected_with_a_sentence(name, mistake):
     exercise = load(name)
-    said = objection(exercise, getattr(exercise, mistake))
-    assert said is not None, f"check accepts {mistake}"
-    assert is_a_sentence(said), f"of {mistake}, check says only {said!r}"
+    told = objection(exercise, getattr(exercise, mistake))
+    assert told is not None, f"check accepts {mistake}"
+    assert is_a_sentence(told), f"of {mistake}, check says only {told!r}"
     if jax.default_backend() == "cpu":  # compilers choose what some speak of
         kept = KEPT.get(name, {}).get(mistake.removeprefix("mistake_"))
-        told = f"said.json has for {name}, {mistake}: {kept!r}, but check says {said!r}"
-        assert words(kept) == words(said), told
+        assert words(kept) == words(told), (
+            f"examples/exercises/said.json has {kept!r} for {name}, {mistake}, but "
+            f"check says {told!r}: `nox -s said -- {name}` writes it"
+        )
 
 
 def test_no_page_shows_what_was_said_of_a_mistake_that_is_gone():
@@ -95,9 +75,9 @@ def test_a_stub_is_rejected_with_a_sentence(name):
     def stub(*args, **kwargs):
         return None
 
-    said = objection(load(name), stub)
-    assert said is not None, "check accepts a function that returns nothing"
-    assert is_a_sentence(said), f"of a stub, check says only {said!r}"
+    told = objection(load(name), stub)
+    assert told is not None, "check accepts a function that returns nothing"
+    assert is_a_sentence(told), f"of a stub, check says only {told!r}"
 
 
 def test_there_is_an_exercise():
@@ -141,5 +121,16 @@ def test_a_copied_exercise_passes_when_it_is_solved_and_says_why_not(
     ended = launcher.finish("\n".join([above, *code, loop]))
     assert ended.code == 0, ended.err
     assert ended.out.count("The check passes.\n") == 1, ended.out
-    said = [line for line in ended.out.splitlines() if line.startswith("no: ")]
-    assert [line.split()[1] for line in said] == wrong
+    objections = [one for one in ended.out.splitlines() if one.startswith("no: ")]
+    assert [line.split()[1] for line in objections] == wrong
+
+
+def test_what_is_said_names_no_address(monkeypatch, tmp_path):
+    """Another run would say something else; so nothing is written."""
+    text = "def check(make):\n    assert False, f'{make} is no answer of yours'\n\n\n"
+    text += "def mistake_is_shown():\n    pass\n"
+    (tmp_path / "shown.py").write_text(text, encoding="utf-8")
+    monkeypatch.setattr("tests.said.FOLDER", tmp_path)
+    monkeypatch.setattr("examples.exercises.__path__", [str(tmp_path)])
+    with pytest.raises(ValueError, match=r"shown\.py: of mistake_is_shown, check says"):
+        said("shown")

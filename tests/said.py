@@ -1,0 +1,81 @@
+"""What `check` of each exercise says of its mistakes: `python -m tests.said [NAME...]`.
+
+It writes `examples/exercises/said.json`, which pages show below an exercise.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+FOLDER = Path(__file__).parents[1] / "examples" / "exercises"
+FILE = FOLDER / "said.json"
+PREFIX = "mistake_"
+ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+
+
+def names() -> list[str]:
+    """The names of all exercises."""
+    return sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+
+
+def load(name: str) -> ModuleType:
+    """Import the exercise `name`."""
+    return importlib.import_module(f"examples.exercises.{name}")
+
+
+def mistakes(name: str) -> list[ast.FunctionDef]:
+    """The definitions of the mistakes that the exercise `name` knows, in order."""
+    tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return [node for node in functions if node.name.startswith(PREFIX)]
+
+
+def objection(exercise: ModuleType, attempt: Any) -> str | None:
+    """What `check` says against `attempt`; None when it says nothing."""
+    try:
+        exercise.check(attempt)
+    except AssertionError as error:
+        return str(error)
+    return None
+
+
+def said(name: str) -> dict[str, str | None]:
+    """What `check` of the exercise `name` says of each mistake; None of none.
+
+    Raises ValueError where that names an address, which is another in each run.
+    """
+    exercise = load(name)
+    found = {}
+    for mistake in mistakes(name):
+        text = objection(exercise, getattr(exercise, mistake.name))
+        if text and ADDRESS.search(text):
+            raise ValueError(
+                f"examples/exercises/{name}.py: of {mistake.name}, check says "
+                f"{text!r}; an address is another in each run: say a name or a shape instead"
+            )
+        found[mistake.name.removeprefix(PREFIX)] = text
+    return found
+
+
+def main(wanted: list[str]) -> None:
+    """Write what is said of the mistakes of the exercises `wanted`, or of all."""
+    every = names()
+    if unknown := sorted({*wanted} - {*every}):
+        sys.exit(f"there is no exercise {', '.join(unknown)} in examples/exercises")
+    kept = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
+    for name in wanted or every:
+        kept[name] = said(name)
+    ordered = {name: kept[name] for name in every if name in kept}
+    text = json.dumps(ordered, indent=2, ensure_ascii=False)
+    FILE.write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
