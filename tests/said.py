@@ -58,7 +58,7 @@ def said(name: str) -> dict[str, str | None]:
         if text and ADDRESS.search(text):
             raise ValueError(
                 f"examples/exercises/{name}.py: of {mistake.name}, check says "
-                f"{text!r}; an address is another in each run: say a name or a shape instead"
+                f"{text!r}; an address is another in each run: say a name instead"
             )
         found[mistake.name.removeprefix(PREFIX)] = text
     return found
