@@ -43,7 +43,8 @@ OF_ITSELF = {
     "Exception: performing a set/swap operation with vmapped value on an unbatched "
     "array reference": "its section on vmap/mutable_arrays has the cure",
     "TypeError: JAX array with PRNGKey dtype cannot be converted to a NumPy array. Use "
-    "jax.random.key_data(arr)": "its section on vmap/random_keys has the cure",
+    "jax.random.key_data(arr)": "its section on vmap/random_keys_in_detail has "
+    "the cure",
 }  # what pages raise and no page of the shelf is about, and why
 
 
