@@ -47,7 +47,9 @@ NOT_OURS = {
 SHOWN = {r"\bblocks?\b": "shard", r"\bhand by hand\b": "what it computes"}
 EIGHT = 'jax.config.update("jax_num_cpu_devices", 8)'
 JAX = re.compile(r"^(import|from) (jax|flax|optax|orbax|equinox)\b", re.MULTILINE)
-LIBRARIES = frozenset(("jax", "numpy", "flax", "equinox", "optax", "orbax", "grain"))
+LIBRARIES = frozenset(
+    ("jax", "numpy", "scipy", "flax", "equinox", "optax", "orbax", "grain")
+)
 
 
 def lessons(page: Page) -> list[Cell]:

@@ -37,13 +37,14 @@ OF_ITSELF = {
     "JaxRuntimeError: x must be positive, got [ 1. -2.]": "the lesson's own words",
     "ValueError: w has 3 dimensions, not 2": "the lesson's own words",
     "ValueError: Cannot map in_axis=0 for BCOO array with n_batch=0": "its section on "
-    "vmap/axes has the cure",
+    "vmap/axes_in_detail has the cure",
     "ValueError: Invalid shapes for solve": "its section on vmap/linear_algebra has "
     "the cure",
     "Exception: performing a set/swap operation with vmapped value on an unbatched "
     "array reference": "its section on vmap/mutable_arrays has the cure",
     "TypeError: JAX array with PRNGKey dtype cannot be converted to a NumPy array. Use "
-    "jax.random.key_data(arr)": "its section on vmap/random_keys has the cure",
+    "jax.random.key_data(arr)": "its section on vmap/random_keys_in_detail has "
+    "the cure",
 }  # what pages raise and no page of the shelf is about, and why
 
 
