@@ -33,7 +33,7 @@ OF_ITSELF = {
     "RuntimeError: re-tracing function scale at": "its section on jit/retracing has "
     "the cure",
     "ValueError: User-provided restore item and on-disk value metadata tree "
-    "structures do not match": "Orbax's, with the cure on scale/checkpoints",
+    "structures do not match": "Orbax's, with the cure on scale/checkpoints_in_detail",
     "JaxRuntimeError: x must be positive, got [ 1. -2.]": "the lesson's own words",
     "ValueError: w has 3 dimensions, not 2": "the lesson's own words",
     "ValueError: Cannot map in_axis=0 for BCOO array with n_batch=0": "its section on "
