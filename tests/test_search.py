@@ -277,6 +277,12 @@ def test_other_words_lead_where_those_of_the_book_do(other_words, query, page):
         assert next(iter(site.found(query))) == page
 
 
+def test_a_query_whose_page_is_known_leads_to_its_beginning(other_words):
+    with Site(other_words) as site:
+        assert site.found("axes")["topic"] == "choosetheaxesofvmap"
+        assert site.found("Axes batch")["topic"] == "abatch"
+
+
 def test_a_word_with_one_wrong_letter_is_found(small):
     with Site(small) as site:
         assert list(site.found("unbuond")) == list(site.found("unbound"))

@@ -192,7 +192,10 @@ Search.performTermsSearch = (terms) => {
     if (name.startsWith("errors/")) score[file] *= shelf;
   });
   const begin = docnames.indexOf(begins.get([...words].sort().join(" ")));
-  if (begin >= 0) score[begin] = BEGIN * Math.max(...score);
+  if (begin >= 0) {
+    score[begin] = BEGIN * Math.max(...score);
+    best[begin].id = null; // its beginning
+  }
   memory.nothing = !score.some((one) => one > 0);
   if (memory.nothing) {
     WAYS.map((name) => docnames.indexOf(name)).forEach((file, n) => (score[file] = 1 / (n + 1)));
