@@ -10,6 +10,7 @@ const TOP = 0.8; // and a section is a better place to land than the page's begi
 const TOPIC = 2; // so few words are a subject, not a message
 const MESSAGE = 6; // so many may be a message, which has a page on the shelf of errors
 const SHELF = 1.3;
+const QUESTION = 1.1; // and what is asked in a few words is rather on another page
 const LONG = { page: 1, section: 1 }; // what a word tells that stands somewhere there
 const SHORT = { page: 0.4, section: 3 };
 const LEAST = 5; // what fits so many times worse than the best page is left out,
@@ -41,9 +42,10 @@ const namesIn = (word) => word.split("_").filter((one) => one.length > 2 && tell
 
 // Other names for what the book has, from `synonyms.toml`, the longest first.
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const spaced = (name) => escaped(name).replace(/[ _-]/g, "[ _-]?"); // all-reduce, all reduce
 const others = Object.entries(synonyms.words ?? {})
   .sort(([a], [b]) => b.length - a.length)
-  .map(([name, words]) => [new RegExp(`(?<![\\w.])${escaped(name)}(?!\\w)`, "gi"), words]);
+  .map(([name, words]) => [new RegExp(`(?<![\\w.])${spaced(name)}s?(?!\\w)`, "gi"), words]);
 
 // A word that no page has, and a name above nearly so, is that name misspelt.
 const names = new Set(Object.values(synonyms).flatMap((all) => Object.keys(all)).flatMap((name) => name.match(/\w+/g)));
@@ -52,11 +54,22 @@ function spelt(word) {
   return [...names].find((name) => isSlip(word.toLowerCase(), name)) ?? word;
 }
 
+// Two or three words are a name of JAX where some page has it: all gather, all_gather.
+const NAME = /[a-z]+[ -][a-z]+([ -][a-z]+)?/gi;
+function named(words) {
+  const parts = words.toLowerCase().split(/[ -]/);
+  for (const end of [parts.length, 2]) {
+    const name = parts.slice(0, end).join("_");
+    if (prepared().files.has(stem(name))) return `${words} ${name}`;
+  }
+  return words;
+}
+
 // A question in the words of the book. Each part is replaced once: what stands there
 // already waits as a private character.
 function translated(query) {
   const put = [];
-  query = query.replace(/\w+/g, spelt);
+  query = query.normalize("NFC").replace(/\w+/g, spelt).replace(NAME, named);
   for (const [name, words] of others) {
     query = query.replace(name, () => String.fromCharCode(0xe000 + put.push(words) - 1));
   }
@@ -186,7 +199,7 @@ Search.performTermsSearch = (terms) => {
     if (land > page.land) Object.assign(page, { land, id, heading });
   }
   const message = words.length >= MESSAGE || words.some((w) => /\w(error|warn)$/.test(w));
-  const shelf = message ? SHELF : words.length <= TOPIC ? 1 / SHELF : 1;
+  const shelf = message ? SHELF : words.length <= TOPIC ? 1 / SHELF : 1 / QUESTION;
   docnames.forEach((name, file) => {
     score[file] += best[file].fit;
     if (name.startsWith("errors/")) score[file] *= shelf;
