@@ -392,7 +392,7 @@ def lessons_are_short(page: Page) -> list[str]:
             what = f"a lesson has {count} lines of code; {CELL} is usual"
             found.append(house.at(page, cell.line, what))
         for number, line in enumerate(cell.source.splitlines(), cell.line):
-            if len(line) > COLUMNS:
+            if len(line) > COLUMNS and not line.startswith(EIGHT):
                 what = f"a line of {len(line)} columns; {COLUMNS} is usual"
                 found.append(house.at(page, number, what))
     if page.kind == "concept":
