@@ -407,11 +407,13 @@ PROGRAM_ADVICE = (program_axes, program_is_calm)
 
 
 def programs_are_shown(book: Book) -> list[str]:
-    """Every program and exercise is listed or used on a page, or by an exercise."""
+    """Every program is listed or used on a page, or by a program that is."""
     shown = set().union(*(book.shown(book.page(name)) for name in book.page_names))
-    for name in sorted(shown & set(book.program_names)):
-        if name.startswith("exercises/"):
-            shown |= used(book.program(name).text)
+    todo = sorted(shown & set(book.program_names))
+    while todo:
+        more = used(book.program(todo.pop()).text) & set(book.program_names) - shown
+        shown |= more
+        todo += more
     return [
         f"examples/{name}.py:1: no page lists it or imports from it."
         for name in book.program_names
