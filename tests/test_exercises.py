@@ -99,8 +99,8 @@ ANSWERS = """
 for answer in {answers}:
     try:
         check(answer)
-    except AssertionError as error:
-        print("no:", answer.__name__, error)
+    except AssertionError as objected:
+        print("no:", answer.__name__, objected)
 """
 
 

@@ -43,7 +43,7 @@ def taken(name: str) -> list[str | CodeCell]:
 def plain(code: str) -> list[str]:
     """The statements of `code`; one that is shown, or raises, as in a notebook."""
     body = ast.parse(code).body
-    if body and isinstance(body[-1], ast.Try) and "was meant to" in code:
+    if body and isinstance(body[-1], ast.Try) and "as raised:" in code:
         body[-1:] = body[-1].body
     last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
     found = [ast.unparse(node) for node in body]

@@ -98,13 +98,13 @@ def expected(code: str, node: ast.stmt, raises: str) -> str:
     kind, _, piece = (part.strip() for part in raises.partition(":"))
     known = isinstance(getattr(builtins, kind, None), type)
     lines = ["try:", indented(code, node)]
-    lines.append(f"except {kind if known else 'Exception'} as error:")
+    lines.append(f"except {kind if known else 'Exception'} as raised:")
     if not known:
-        lines.append(f'    assert type(error).__name__ == "{kind}", error')
+        lines.append(f'    assert type(raised).__name__ == "{kind}", raised')
     if piece:
         lines.append(f"    expected = {json.dumps(piece, ensure_ascii=False)}")
-        lines.append("    assert expected in str(error), error")
-    lines.append(f'    print("{kind}:", str(error).strip().partition("\\n")[0])')
+        lines.append("    assert expected in str(raised), raised")
+    lines.append(f'    print("{kind}:", str(raised).strip().partition("\\n")[0])')
     lines.append("else:")
     lines.append(f'    raise AssertionError("this was meant to raise {kind}")')
     return "\n".join(lines)
@@ -112,8 +112,8 @@ def expected(code: str, node: ast.stmt, raises: str) -> str:
 
 def reported(code: str, node: ast.stmt) -> str:
     """Run `code`, an exercise's check, and print what it says where it fails."""
-    lines = ["try:", indented(code, node), "except AssertionError as error:"]
-    return "\n".join([*lines, '    print("AssertionError:", error)'])
+    lines = ["try:", indented(code, node), "except AssertionError as raised:"]
+    return "\n".join([*lines, '    print("AssertionError:", raised)'])
 
 
 def indented(code: str, node: ast.AST) -> str:

@@ -9,7 +9,10 @@ DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # nothing; how the names of those begin that set a state which no name holds.
 HARMLESS = tuple(
     "assert block_until_ready callback device_put display get items keys print sleep "
-    "values".split()
+    "values "
+    # of NumPy's arrays: each returns a new one, or a view
+    "all any argmax argmin astype copy cumsum dot flatten max mean min ravel reshape "
+    "round squeeze std sum swapaxes tolist transpose var".split()
 )
 SILENT = frozenset(
     "add append appendleft clear discard extend fill insert register remove reverse "
