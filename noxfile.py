@@ -240,6 +240,14 @@ def speed(session: nox.Session) -> None:
 
 
 @nox.session
+def measure(session: nox.Session) -> None:
+    """What the devices here reach, in a few minutes: a record that can be published."""
+    install(session, "docs")
+    measuring = ("python", "-m", "examples.evidence.measured", *session.posargs)
+    session.run(*measuring, env={"PYTHONPATH": "docs:."})
+
+
+@nox.session
 def outputs(session: nox.Session) -> None:
     """What the installed JAX raises is kept: others show it where words differ."""
     install(session, "docs")
