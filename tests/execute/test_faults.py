@@ -114,13 +114,24 @@ def test_a_folder_that_is_in_use_stays(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_sockets_find_a_place_however_long_the_names_are(book):
-    place = book.root / ("long" * 28)
+@pytest.mark.parametrize("name", ["long" * 28, "長" * 28])  # the second has 84 bytes
+def test_sockets_find_a_place_however_long_the_names_are(book, name):
+    place = book.root / name
     place.mkdir()
     book.page("plain", "assert True\nprint('it', 'ran')")
     built = book.build(env={"TMPDIR": str(place)})
     assert built.code == 0, built.said
     assert "it ran" in book.text("plain")
+
+
+def test_a_folder_that_another_build_removed_too_early_is_made_again(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    made = iter([tmp_path / "gone", temporary_folder._new()])
+    monkeypatch.setattr(temporary_folder, "_new", lambda: next(made))
+    with temporary_folder.TemporaryFolder() as folder:
+        assert folder.path.exists()
 
 
 def test_no_place_at_all_is_a_sentence(monkeypatch):

@@ -6,6 +6,7 @@ process lives; a folder whose lock is free belongs to nobody, and is removed.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from contextlib import suppress
@@ -15,7 +16,7 @@ import filelock
 
 PREFIX = "book-"
 OTHERS = ("/tmp", "/dev/shm")  # where the usual place has too long a name
-# The path of a socket has 107 letters at most; ours are `N/kernel-ipc-5` in the folder.
+# The path of a socket has 107 bytes at most; ours are `N/kernel-ipc-5` in the folder.
 _LONGEST = 85
 
 
@@ -27,9 +28,13 @@ class TemporaryFolder:
     """A new temporary folder at `path`, a context manager; raises `NoFolder`."""
 
     def __init__(self) -> None:
-        self.path = _new()
-        self._lock = filelock.FileLock(self.path / "lock")
-        self._lock.acquire()
+        while True:
+            self.path = _new()
+            self._lock = filelock.FileLock(self.path / "lock")
+            # Another build may look between the two, and remove what nobody holds.
+            with suppress(FileNotFoundError):
+                self._lock.acquire()
+                return
 
     def __enter__(self) -> TemporaryFolder:
         """Remove what builds that were killed have left."""
@@ -51,7 +56,7 @@ def _new() -> Path:
     """Make a folder where temporary files go, or where its name is short enough."""
     places = [tempfile.gettempdir(), *OTHERS]
     for place in places:
-        if len(place) + len(PREFIX) + 9 <= _LONGEST:
+        if len(os.fsencode(place)) + len(PREFIX) + 9 <= _LONGEST:
             with suppress(OSError):
                 return Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
     raise NoFolder(
