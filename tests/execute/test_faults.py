@@ -5,6 +5,7 @@ import errno
 import os
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 from book.compilers import this_machine
 from book.execute import cache, signals, temporary_folder
-from book.execute.fork_server import ForkServer, ServerEnded
+from book.execute.fork_server import AVAILABLE, ForkServer, ServerEnded
 from book.hardware.targets import Target, environment
 
 NOTHING = Target("cpu", "", "cpu", 8)
@@ -114,12 +115,11 @@ def test_a_folder_that_is_in_use_stays(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["long" * 28, "長" * 28])  # the second has 84 bytes
-def test_sockets_find_a_place_however_long_the_names_are(book, name):
-    place = book.root / name
-    place.mkdir()
+@pytest.mark.parametrize("name", ["long" * 28, "長" * 40])  # the second has 120 bytes
+def test_sockets_find_a_place_however_long_the_names_are(book, place, name):
+    (place / name).mkdir()
     book.page("plain", "assert True\nprint('it', 'ran')")
-    built = book.build(env={"TMPDIR": str(place)})
+    built = book.build(env={"TMPDIR": str(place / name)})
     assert built.code == 0, built.said
     assert "it ran" in book.text("plain")
 
@@ -260,6 +260,34 @@ def test_a_user_without_a_name_and_a_home_can_build(book, monkeypatch):
     built = book.build(env={"PYTHONPATH": str(book.root / "nobody")})
     assert built.code == 0, built.said
     assert "it ran" in book.text("plain")
+
+
+STRANGER = ["unshare", "--user", "--map-user=54321"]
+
+
+@pytest.mark.skipif(
+    not shutil.which("unshare") or subprocess.run([*STRANGER, "true"]).returncode != 0,
+    reason="the machine makes no user ids",
+)
+def test_a_user_id_without_an_account_can_build(book):
+    book.page("plain", "assert True\nprint('it', 'ran')")
+    names = ("LOGNAME", "USER", "LNAME", "USERNAME", "HOME")
+    known = {name: text for name, text in os.environ.items() if name not in names}
+    build = [sys.executable, "-m", "sphinx", "-W", str(book.docs), str(book.html)]
+    subprocess.run([*STRANGER, *build], check=True, env=known)
+    assert "it ran" in book.text("plain")
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="kernels are forked on Linux only")
+def test_a_kernel_that_ends_before_it_answers_says_why(book):
+    fails = "import signal\n\ndef fails(limit):\n    raise RuntimeError('no alarm')\n"
+    book.write("docs/shim/sitecustomize.py", f"{fails}\nsignal.alarm = fails\n")
+    known = (book.docs / "targets.toml").read_text()
+    book.targets(known.replace("env = {", 'env = { PYTHONPATH = "shim",', 1))
+    book.page("plain", "assert True")
+    said = book.build().said
+    why = "its kernel did not start: it died before it answered: RuntimeError: no alarm"
+    assert f"WARNING: plain, cell 1: {why}" in said
 
 
 def test_the_key_knows_the_versions_of_what_is_imported():

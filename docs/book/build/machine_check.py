@@ -36,7 +36,7 @@ def _use_own_warning_filters() -> None:
 
 
 def _check_paths(docs: Path) -> None:
-    """Names that Python's import path or a page cannot have, and links that go round."""
+    """Refuse names that import paths or pages cannot have, and links that go round."""
     if os.pathsep in str(docs):
         raise SystemExit(
             f"\n{docs} has {os.pathsep!r} in its path, which separates folders in "

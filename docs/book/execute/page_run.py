@@ -18,6 +18,7 @@ from pathlib import Path
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
+from book import error_text
 from book.execute import fresh_process, kernel, xla_cache
 from book.execute.cache import Entry
 from book.execute.fork_server import ForkedProcess, ForkServer, start_through
@@ -67,6 +68,10 @@ class PageRun:
         self.env = environment(hardware.target, *roots) | SAME_HASHES
         self.env |= dict.fromkeys(THREADS, str(len(cores)))
         self.env["IPYTHONDIR"] = str(folder / "ipython")
+        try:
+            Path.home()
+        except RuntimeError:  # a user id without an account: IPython would not start
+            self.env["HOME"] = str(folder)
         self.written = LowLevelOutput(folder)
         self.server: ForkServer | None = None
         self.process: Process | None = None
@@ -115,7 +120,7 @@ class PageRun:
             keep_to_cores(self.process, self.cores)
             await self.client.async_start_new_kernel_client()
         except RuntimeError as error:  # as Jupyter says that it gave up
-            reason = f"its kernel did not start: {error}"
+            reason = f"its kernel did not start: {error}{self._last_words()}"
             raise self.rules.problem(first, reason) from None
         index = len(self.page.cells)
         proof = self.notebook.cells[index]
@@ -126,10 +131,18 @@ class PageRun:
         self.written.take()  # is not of a cell
         self.used = ProcessorTime(self.process.pid)
 
+    def _last_words(self) -> str:
+        """The last line that the kernel wrote to stderr, which may say why it ended."""
+        said = self.written.paths["stderr"].read_text("utf-8", "replace")
+        lines = error_text.plain(said).split("\n")
+        last = [line.strip() for line in lines if line.strip()][-1:]
+        return f": {error_text.first_line(last[0], '')}" if last else ""
+
     async def _clean_up(self) -> None:
         """Remove what the kernel used; it has been killed."""
-        with suppress(RuntimeError):
-            await self.client._async_cleanup_kernel()
+        if self.client.km:  # nbclient cleans up itself where a kernel does not answer
+            with suppress(RuntimeError):
+                await self.client._async_cleanup_kernel()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _run_cells(self) -> None:
