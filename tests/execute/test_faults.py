@@ -104,6 +104,31 @@ def test_what_a_killed_build_leaves_the_next_one_removes(book, place, pipe):
     assert [path.name for path in place.iterdir()] == ["book-of-somebody"]
 
 
+def test_what_a_page_of_a_killed_build_left_running_the_next_one_ends(place):
+    """As when the fork server, which would have ended it, was killed as well."""
+
+    def sleeping(folder):
+        env = {**os.environ, temporary_folder.MARK: f"{folder}/1/ipython"}
+        sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
+        return subprocess.Popen(sleep, env=env, start_new_session=True)
+
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr("tempfile.tempdir", str(place))
+        with temporary_folder.TemporaryFolder() as of_another:
+            dead = place / "book-dead"
+            dead.mkdir()
+            (dead / "lock").touch()
+            left, running = sleeping(dead), sleeping(of_another.path)
+            try:
+                with temporary_folder.TemporaryFolder():
+                    assert left.wait(20) == -signal.SIGKILL
+                    assert running.poll() is None
+            finally:
+                left.kill()
+                running.kill()
+    assert not dead.exists()
+
+
 def test_a_folder_that_is_in_use_stays(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with (

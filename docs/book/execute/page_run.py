@@ -32,6 +32,7 @@ from book.execute.processes import (
     keep_to_cores,
     kill_group,
 )
+from book.execute.temporary_folder import MARK
 from book.execute.type_comments.client import TypeComments
 from book.files import local_strings
 from book.hardware.targets import Hardware, environment
@@ -67,7 +68,7 @@ class PageRun:
         self.rules = OutputRules(page, hardware.target, private)
         self.env = environment(hardware.target, *roots) | SAME_HASHES
         self.env |= dict.fromkeys(THREADS, str(len(cores)))
-        self.env["IPYTHONDIR"] = str(folder / "ipython")
+        self.env[MARK] = str(folder / "ipython")
         try:
             Path.home()
         except RuntimeError:  # a user id without an account: IPython would not start

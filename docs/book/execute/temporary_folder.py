@@ -1,7 +1,8 @@
 """The temporary folder of a build; the next build removes it if this one cannot.
 
 A build that is killed cannot clean up.  Each folder holds a lock for as long as its
-process lives; a folder whose lock is free belongs to nobody, and is removed.
+process lives; a folder whose lock is free belongs to nobody, and is removed.  So is
+what pages of such a build have left running: the variable `MARK` leads into the folder.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import filelock
+import psutil
 
 PREFIX = "book-"
+MARK = "IPYTHONDIR"  # a variable of all kernels, and of what they start
 OTHERS = ("/tmp", "/dev/shm")  # where the usual place has too long a name
 # The path of a socket has 107 bytes at most; ours are `N/kernel-ipc-5` in the folder.
 _LONGEST = 85
@@ -71,4 +74,13 @@ def _remove_if_dead(path: Path) -> None:
         return  # not ours, or not locked yet
     lock = filelock.FileLock(path / "lock", timeout=0)
     with suppress(OSError, filelock.Timeout), lock:
+        _kill_what_belongs_to(path)
         shutil.rmtree(path, ignore_errors=True)
+
+
+def _kill_what_belongs_to(path: Path) -> None:
+    """Kill the processes whose environment leads into the folder at `path`."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.environ().get(MARK, "").startswith(f"{path}/"):
+                process.kill()
