@@ -124,8 +124,9 @@ def test_what_a_page_of_a_killed_build_left_running_the_next_one_ends(place):
                     assert left.wait(20) == -signal.SIGKILL
                     assert running.poll() is None
             finally:
-                left.kill()
-                running.kill()
+                for process in (left, running):
+                    process.kill()
+                    process.wait()
     assert not dead.exists()
 
 
@@ -196,6 +197,15 @@ def test_when_the_server_dies_another_one_starts(book):
     assert "guilty, cell 1: its kernel went down with the Python" in built.said
     assert "it ran" in book.text("innocent")
     assert len(re.findall("WARNING", built.said)) == 1
+
+
+def test_a_page_that_stops_the_server_holds_up_nothing(book):
+    stop = "import os, signal\nassert True\nos.kill(os.getppid(), signal.SIGSTOP)"
+    book.page("guilty", stop)
+    book.page("innocent", "assert True\nprint('it', 'ran')", budget=1)
+    built = book.build("-D", "book_jobs=1")
+    assert built.code == 0, built.said
+    assert "it ran" in book.text("innocent")
 
 
 OUTPUTS = {
