@@ -25,6 +25,7 @@ from jupyter_client import AsyncKernelManager
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import LocalProvisioner
 
+PATIENCE = 300  # seconds for a fork, on however busy a machine
 # Where Linux tells a process its children; `prctl` and `pidfd_open` are there, too.
 AVAILABLE = Path(f"/proc/self/task/{os.getpid()}/children").exists()
 _MAIN = Path(__file__).with_name("fork_server_main.py")
@@ -49,7 +50,8 @@ class ForkedProcess:
         self._server = server
         self.lost = False
         self.returncode: int | None = None
-        self._wait_for_answer(None)
+        if not self._wait_for_answer(PATIENCE):
+            os.kill(server, signal.SIGKILL)
         started = self._next_number()
         if started is None:
             raise ServerEnded
