@@ -135,9 +135,8 @@ class PageRun:
     def _last_words(self) -> str:
         """The last line that the kernel wrote to stderr, which may say why it ended."""
         said = self.written.paths["stderr"].read_text("utf-8", "replace")
-        lines = error_text.plain(said).split("\n")
-        last = [line.strip() for line in lines if line.strip()][-1:]
-        return f": {error_text.first_line(last[0], '')}" if last else ""
+        last = error_text.last_words(said)
+        return f": {last}" if last else ""
 
     async def _clean_up(self) -> None:
         """Remove what the kernel used; it has been killed."""
