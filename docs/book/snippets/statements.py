@@ -18,6 +18,7 @@ from book.source.model import Cell
 PAGE = "the page"
 PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 Name = tuple[str, str]  # the page or module, and the name
+_MUTABLE = ("dict", "list", "set")
 _BLIND = {"eval", "exec", "globals", "locals", "vars"}  # nobody can see what they use
 _UNSEEN = "and no copy would have them; use them by name"
 # The module that a cell, or a copy of it, is: `__main__`, `sys.modules[__name__]`.
@@ -136,14 +137,20 @@ def _changed_default(node: ast.stmt) -> str | None:
             continue
         takes = function.args
         positional = [*takes.posonlyargs, *takes.args]
-        last = positional[len(positional) - len(takes.defaults) :]
-        with_default = {arg.arg for arg in last}
-        for arg, default in zip(takes.kwonlyargs, takes.kw_defaults, strict=True):
-            with_default |= {arg.arg} if default else set()
+        first = len(positional) - len(takes.defaults)
+        pairs = [*zip(positional[first:], takes.defaults, strict=True)]
+        pairs += zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
+        with_default = {arg.arg for arg, default in pairs if _is_mutable(default)}
         changed = {name for one in function.body for name in uses(one).breaks}
         for name in sorted(with_default & changed):
             return name
     return None
+
+
+def _is_mutable(node: ast.AST | None) -> bool:
+    """Whether it makes a list, a dict or a set."""
+    made = isinstance(node, ast.List | ast.Dict | ast.Set)
+    return made or getattr(getattr(node, "func", None), "id", "") in _MUTABLE
 
 
 def _imported(
