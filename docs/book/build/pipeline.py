@@ -50,7 +50,7 @@ def read_and_execute(
     if app.config.root_doc not in env.found_docs:
         raise SystemExit("\nThe first page of the book cannot be read: see above.")
     caches = {
-        kernel: Cache(book.made / "cache", hardware)
+        kernel: Cache(book.made / "cache", hardware, book.root)
         for kernel, hardware in book.kernels.items()
     }
     _look_up(book, caches)
