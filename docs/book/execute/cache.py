@@ -66,11 +66,10 @@ def digests(paths: Iterable[Path], root: Path) -> dict[str, str | None]:
             with suppress(ValueError):
                 path = Path(source_from_cache(str(path)))
         name = path.relative_to(root)
-        others = {"_build", "site-packages"} & set(name.parts)
+        made = {"_build", "site-packages"} & set(name.parts)
         hidden = any(part.startswith(".") for part in name.parts)
         # Errors show lines of the engine that runs a page.
-        others |= {_ENGINE} & set(path.parents)
-        if not others and not hidden and not path.is_relative_to(sys.prefix):
+        if not made and not hidden and _ENGINE not in path.parents:
             found[name.as_posix()] = _digest(path)
     return found
 
@@ -135,16 +134,16 @@ def _version(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:
-        spec = find_spec(name)
-    if not spec or not _is_installed(
-        [spec.origin, *(spec.submodule_search_locations or ())]
-    ):
-        return None
+        if not _is_installed(name):
+            return None
     found = [DISTRIBUTIONS[name]] if name in DISTRIBUTIONS else _distributions()[name]
     return " ".join(f"{one} {version(one)}" for one in sorted(set(found)))
 
 
-def _is_installed(places: Iterable[str | None]) -> bool:
+def _is_installed(name: str) -> bool:
+    """Whether `import name` finds what is no part of Python or of the book."""
+    spec = find_spec(name)
+    places = [spec.origin, *(spec.submodule_search_locations or ())] if spec else []
     return any(place and "site-packages" in place for place in places)
 
 

@@ -53,8 +53,7 @@ class Threads:
         self._known = set(threading.enumerate())
         self._earlier: set[threading.Thread] = set()  # threads of cells before this one
         self._late: list[str] = []
-        for stream in (sys.stdout, sys.stderr):
-            stream.write = self._noticing(stream.write)  # type: ignore[method-assign]
+        self._writes: list[tuple[TextIO, Callable[[str], int]]] = []
 
     def _noticing(self, write: Callable[[str], int]) -> Callable[[str], int]:
         def noticing_write(text: str) -> int:
@@ -78,6 +77,10 @@ class Threads:
     def before_cell(self, _info: object) -> None:
         """Take note of the threads that are there before a cell runs."""
         self._earlier = set(self._running())
+        # IPython has methods of its own in their place while a cell runs.
+        self._writes = [(stream, stream.write) for stream in (sys.stdout, sys.stderr)]
+        for stream, write in self._writes:
+            stream.write = self._noticing(write)  # type: ignore[method-assign]
 
     def after_cell(self, _result: object) -> None:
         """Wait for threads, and for what JAX has still to print."""
@@ -93,6 +96,8 @@ class Threads:
                     sys.stderr, f"the thread {name} has not ended; join it in the cell"
                 )
                 self._known.add(left[0])
+        for stream, write in self._writes:
+            stream.write = write  # type: ignore[method-assign]
         for late in self._late[:1]:
             tell(sys.stderr, f"a thread of an earlier cell put this out, {late}")
         self._late.clear()
