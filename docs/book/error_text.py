@@ -16,11 +16,13 @@ import textwrap
 
 WIDTH = 80
 MAX_MESSAGE = 4000  # characters of a message that a page shows
+MAX_WARNED = 1000  # of what a cell wrote to stderr
 MAX_FIRST_LINE = 300  # and that a problem repeats
 _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[0-~])?"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
+_OVERWRITTEN = re.compile(r".*\r(?=[^\n])")
 _FILE = r"(?:[A-Za-z]:\\|/)[^\s:,;()'\"]*\.py"
 _PLACE = rf"{_FILE}(?::\d+)*(?:, line \d+)?(?: \([\w<>.]+\))?"
 _ALONE = re.compile(rf"\s*{_PLACE}\s*")
@@ -43,9 +45,18 @@ _ID = rf"(<[A-Za-z_][\w.]*\s+|\bid[ =:]\s*){_NUMBER}|(\bobject (?:with )?id )\d+
 ADDRESS = re.compile(f"{_AT}|{_ID}")
 
 
-def plain(text: str) -> str:
+def printable(text: str) -> str:
     """Return `text` without escapes and control characters, but for line ends."""
     return _CONTROL.sub("", _ESCAPE.sub("", text))
+
+
+def plain(text: str) -> str:
+    r"""Return `text` as a terminal shows it in the end, without colours.
+
+    >>> plain("20% done\r40% done\n")
+    '40% done\n'
+    """
+    return _OVERWRITTEN.sub("", printable(text).replace("\r\n", "\n")).replace("\r", "")
 
 
 def message(name: str, said: str) -> str:

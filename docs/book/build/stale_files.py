@@ -29,7 +29,8 @@ def remove(app: Sphinx, exception: Exception | None) -> None:
             if path.suffix in (".md", ".txt", ".ipynb", ".doctree"):
                 path.unlink()
     for path in (made / "cache").glob("*/*.json"):
-        if path.name.split(".")[0].replace("~", "/") not in pages:
+        # A page that could not be opened keeps its outputs until it can.
+        if path.name.split(".")[0].replace("~", "/") not in app.book.states:
             path.unlink(missing_ok=True)
     for path in _unused(app, made / "jupyter_execute"):
         path.unlink()

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
+from copy import deepcopy
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from nbformat import NotebookNode
 
 from book import error_text
 from book.execute import fresh_process, kernel, xla_cache
-from book.execute.cache import Entry
+from book.execute.cache import Entry, digests
 from book.execute.fork_server import ForkedProcess, ForkServer, start_through
 from book.execute.kernel import PATIENCE
 from book.execute.low_level_output import LowLevelOutput
@@ -63,7 +64,9 @@ class PageRun:
         self.page, self.hardware, self.roots = page, hardware, roots
         self.cores, self.lock, self.compiled = cores, lock, compiled
         self.folder, self.work = folder, folder / "work"
-        self.notebook, self.manager, self.client = kernel.prepare(page, folder)
+        self.notebook, self.manager, self.client = kernel.prepare(
+            page, folder, roots[0]
+        )
         private = [*local_strings(*roots), str(folder)]
         self.rules = OutputRules(page, hardware.target, private)
         self.env = environment(hardware.target, *roots) | SAME_HASHES
@@ -96,6 +99,7 @@ class PageRun:
             async with self.lock.shared():
                 await self._start_kernel()
             await self._run_cells()
+            kernel_opened = kernel.opened_files(self.folder)
         except DeadKernelError:
             raise self._kernel_ended() from None
         finally:
@@ -106,6 +110,7 @@ class PageRun:
             outputs=[node.outputs for node in nodes],
             executed=datetime.now(UTC).isoformat(timespec="seconds"),
             seconds=round(self.seconds, 2),
+            read=digests(kernel_opened, self.roots[0]),
         )
 
     async def _start_kernel(self) -> None:
@@ -152,10 +157,25 @@ class PageRun:
             async with self.lock.alone() if cell.alone else self.lock.shared():
                 await self._execute(cell, node)
             node.outputs += self.written.take()
-            self.rules.apply(cell, node)
+            # A later cell may yet change a display.
+            self.rules.apply(cell, deepcopy(node))
+            self._check_late(cell)
             await types.check(cell)
+        await self.client.take_late_outputs()
+        self._check_late(self.page.cells[-1])
+        for cell, node in zip(self.page.cells, self.notebook.cells, strict=False):
+            self.rules.apply(cell, node)
         kill_group(self.process)
         self.rules.check_stderr(self.page.cells[-1], self.written.take())
+
+    def _check_late(self, cell: Cell) -> None:
+        """Raise `Problem` for what a cell, until `cell` at the latest, put out late."""
+        if self.client.late:
+            reason = (
+                f"what it, or a cell above, started put out {self.client.late[0]!r} "
+            )
+            reason += "after the cell had ended; wait for it in the cell"
+            raise self.rules.problem(cell, reason)
 
     async def _execute(self, cell: Cell, node: NotebookNode) -> None:
         """Run one cell, and look after it while it runs."""
