@@ -71,6 +71,7 @@ class PageRun:
         self.rules = OutputRules(page, hardware.target, private)
         self.env = environment(hardware.target, *roots) | SAME_HASHES
         self.env |= dict.fromkeys(THREADS, str(len(cores)))
+        self.env["TMPDIR"] = str(folder / "tmp")  # which goes with the page
         self.env[MARK] = str(folder / "ipython")
         try:
             Path.home()
@@ -88,7 +89,8 @@ class PageRun:
         Raises `Problem` where it fails, `ServerEnded`, and OSError.
         """
         self.server = server
-        self.work.mkdir(parents=True)
+        for place in (self.work, self.folder / "tmp"):
+            place.mkdir(parents=True)
         if server:
             # JAX has been imported in a warm kernel, and reads nothing more.
             warm = not any("environ" in cell.source for cell in self.page.cells)
