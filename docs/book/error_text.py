@@ -16,11 +16,13 @@ import textwrap
 
 WIDTH = 80
 MAX_MESSAGE = 4000  # characters of a message that a page shows
+MAX_WARNED = 1000  # of what a cell wrote to stderr
 MAX_FIRST_LINE = 300  # and that a problem repeats
 _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[0-~])?"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
+_OVERWRITTEN = re.compile(r".*\r(?=[^\n])")
 _FILE = r"(?:[A-Za-z]:\\|/)[^\s:,;()'\"]*\.py"
 _PLACE = rf"{_FILE}(?::\d+)*(?:, line \d+)?(?: \([\w<>.]+\))?"
 _ALONE = re.compile(rf"\s*{_PLACE}\s*")
@@ -33,6 +35,9 @@ _SAYS_NOTHING = re.compile(
     rf"|The leaked intermediate value was created on line (?:{_PLACE})?\s*\.?\s*"
 )
 _REMARK = re.compile(rf"\s*This error occurs at source:\s*{_PLACE}")
+# Of the log and the stack trace of C++.
+_STACK = re.compile(r"@ +0x[0-9a-f]+|\*\*\* |PC: @|Fatal Python error: Aborted")
+_LOG_PREFIX = re.compile(r"^[IWEF]\d{4} .*?\w+\.(?:cc|cpp|h):\d+\] ")
 # An object's address, as in `<function f at 0x7f0012345678>`, `<dict 139780121203648>`.
 _NUMBER = r"(?:0x[0-9a-f]{6,}|\d{9,})\b"
 _AT = r"\bat 0x[0-9a-f]{6,}\b"
@@ -40,9 +45,18 @@ _ID = rf"(<[A-Za-z_][\w.]*\s+|\bid[ =:]\s*){_NUMBER}|(\bobject (?:with )?id )\d+
 ADDRESS = re.compile(f"{_AT}|{_ID}")
 
 
-def plain(text: str) -> str:
+def printable(text: str) -> str:
     """Return `text` without escapes and control characters, but for line ends."""
     return _CONTROL.sub("", _ESCAPE.sub("", text))
+
+
+def plain(text: str) -> str:
+    r"""Return `text` as a terminal shows it in the end, without colours.
+
+    >>> plain("20% done\r40% done\n")
+    '40% done\n'
+    """
+    return _OVERWRITTEN.sub("", printable(text).replace("\r\n", "\n")).replace("\r", "")
 
 
 def message(name: str, said: str) -> str:
@@ -110,3 +124,16 @@ def _wrapped(line: str) -> list[str]:
         break_on_hyphens=False,
     )
     return wrapped or [""]
+
+
+def last_words(said: str) -> str:
+    r"""The line of what a process wrote to stderr that says why it ended.
+
+    It is the last one, but for the stack trace that C++ prints below its reason.
+
+    >>> last_words("F1127 7 env.cc:93] Check failed: x\n*** Check\n    @  0x7f f()")
+    'Check failed: x'
+    """
+    lines = [line.strip() for line in plain(said).splitlines()]
+    lines = [line for line in lines if line and not _STACK.match(line)]
+    return first_line(_LOG_PREFIX.sub("", lines[-1]), "") if lines else ""

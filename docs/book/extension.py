@@ -21,16 +21,20 @@ def setup(app: Sphinx) -> dict[str, object]:
     Sphinx, MyST-NB and the theme; of one event they run in the order in which they
     stand here.
     """
+    from book.build import machine_check
     from book.hardware import probe
 
+    machine_check.check(app)
     # The hardware is looked for while the rest loads.
     probe.setup(app)
 
     from book.build import (
         changed_pages,
+        cross_references,
         executed_notebook,
         html_builder,
         lifecycle,
+        open_reports,
         pipeline,
         stale_files,
     )
@@ -78,6 +82,8 @@ def setup(app: Sphinx) -> dict[str, object]:
     # A page is read again when its outputs have changed, or what it shows of others.
     app.add_env_collector(changed_pages.ChangedPages)
     app.add_env_collector(shown.ShownCollector)
+    # It is written again when what it leads to has changed.
+    app.add_env_collector(cross_references.CrossReferences)
 
     # Folded parts of a page, our own and those of MyST-NB.
     app.add_node(folding.folded, html=(folding.visit_folded, folding.depart_folded))
@@ -96,6 +102,10 @@ def setup(app: Sphinx) -> dict[str, object]:
     before_collectors("env-get-outdated", pipeline.slice_programs)
     # What pages show of this machine's compiler.
     before_collectors("env-get-outdated", this_machine.compile_here)
+    # What a build reported is looked at again until it is gone.
+    before_collectors("env-get-outdated", open_reports.outdated)
+    # No page that is read meets what it was before.
+    behind_others("env-before-read-docs", changed_pages.begin_anew)
     # MyST-NB reads a page with the outputs of its cells.
     behind_others("source-read", executed_notebook.replace_source)
 
@@ -112,6 +122,8 @@ def setup(app: Sphinx) -> dict[str, object]:
 
     # What templates are told, and the pages that are written again for it.
     behind_others("env-updated", page_context.update)
+    # Pages that lead to what has changed are written again, too.
+    behind_others("env-updated", cross_references.update)
 
     # The search leaves figures out.
     behind_others("doctree-resolved", search_sections.leave_out_figures)
@@ -138,6 +150,9 @@ def setup(app: Sphinx) -> dict[str, object]:
     behind_others("build-finished", search_sections.write)
     # Nothing stays of pages that are gone.
     behind_others("build-finished", stale_files.remove)
-    # Say how it went.
+    # What is built is what is there.
+    behind_others("build-finished", changed_pages.check_saved)
+    # Say how it went, here and to the next build.
+    behind_others("build-finished", open_reports.keep)
     behind_others("build-finished", lifecycle.end)
     return {"version": version("sphinx"), "parallel_read_safe": True}

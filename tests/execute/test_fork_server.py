@@ -65,7 +65,7 @@ def test_the_end_of_a_kernel_waits_for_no_heartbeat(tmp_path, monkeypatch):
         lambda self, *_, **asked: started.append(asked),
     )
     page = read(Book(tmp_path / "book").page("page", "assert True"), "page")
-    _, manager, _ = kernel.prepare(page, tmp_path)
+    _, manager, _ = kernel.prepare(page, tmp_path, tmp_path)
     manager.client().start_channels()
     assert started == [{"hb": False, "control": True}]
 

@@ -21,7 +21,7 @@ def test_a_cell_that_is_cancelled_leaves_nobody_watching_its_kernel(tmp_path):
         return asyncio.all_tasks() - {asyncio.current_task()}
 
     async def cancelled() -> set[asyncio.Task]:
-        book, _, client = kernel.prepare(page, tmp_path)
+        book, _, client = kernel.prepare(page, tmp_path, tmp_path)
         await client.async_start_new_kernel(cwd=str(tmp_path))
         await client.async_start_new_kernel_client()
         before = await others()
@@ -42,7 +42,7 @@ def start(page, folder, change):
     """Start the kernel of `page`, once `change` has been at its manager and client."""
 
     async def started():
-        _, manager, client = kernel.prepare(page, folder)
+        _, manager, client = kernel.prepare(page, folder, folder)
         change(manager, client)
         await client.async_start_new_kernel(cwd=str(folder))
         try:

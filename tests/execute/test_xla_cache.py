@@ -55,3 +55,28 @@ def test_too_much_is_thrown_away(tmp_path, monkeypatch):
     monkeypatch.setattr(xla_cache, "MAX_BYTES", 99)
     xla_cache.remove_if_too_large(tmp_path)
     assert not tmp_path.exists()
+
+
+# XLA warns as it compiles this that it copies all of an array to every device.
+WARNED = """
+import jax
+import jax.numpy as jnp
+from jax import P
+
+jax.set_mesh(jax.make_mesh((4, 2), ("data", "model")))
+x = jax.device_put(jnp.ones((64, 256)), P("data"))
+assert jax.jit(lambda x: jax.sharding.reshard(x, P(None, "model")))(x).shape
+"""
+
+
+def test_a_page_of_which_the_compiler_warned_fails_until_it_is_mended(book):
+    book.page("warned", WARNED, kernel="mesh-of-eight")
+    hides = {"TF_CPP_MIN_LOG_LEVEL": "3"}
+    for env in (hides, None, hides):
+        built = book.build(env=env)
+        assert built.code == 1
+        assert "warned, cell 1: wrote to stderr" in built.said
+    mended = WARNED.replace('P(None, "model")', 'P("data", "model")')
+    book.page("warned", mended, kernel="mesh-of-eight")
+    built = book.build()
+    assert built.code == 0, built.said

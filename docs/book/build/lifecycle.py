@@ -13,6 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util import logging
 
+from book.build import open_reports
 from book.execute import signals
 from book.state import Book, book_of
 
@@ -23,6 +24,7 @@ def begin(app: Sphinx, config: Config) -> None:
     """Make the `Book` of this build, and wait for another build in the same folder."""
     signals.listen()
     app.book = book = Book(app)
+    open_reports.listen(app)
     book.made.mkdir(parents=True, exist_ok=True)
     try:
         book.lock.acquire(timeout=0.1)

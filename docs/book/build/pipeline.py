@@ -32,15 +32,25 @@ logger = logging.getLogger(__name__)
 
 
 def read_and_execute(
-    app: Sphinx, env: BuildEnvironment, *_changes: set[str]
+    app: Sphinx,
+    env: BuildEnvironment,
+    added: set[str],
+    changed: set[str],
+    removed: set[str],
 ) -> list[str]:
     """Read every page, and run those whose outputs are not in the cache."""
     book = book_of(app)
     book.kernels = probe.kernels(app)
     marker(app).touch()
     _read(book, env)
+    # What cannot be opened is no page for Sphinx, as if it had been removed.
+    removed |= env.all_docs.keys() - env.found_docs
+    added &= env.found_docs
+    changed &= env.found_docs
+    if app.config.root_doc not in env.found_docs:
+        raise SystemExit("\nThe first page of the book cannot be read: see above.")
     caches = {
-        kernel: Cache(book.made / "cache", hardware)
+        kernel: Cache(book.made / "cache", hardware, book.root)
         for kernel, hardware in book.kernels.items()
     }
     _look_up(book, caches)

@@ -4,9 +4,10 @@ No page ever shows output from other code, another JAX or another machine: there
 folder for each fingerprint of the hardware, and a file for each page and key.  The key
 is made of what the page runs: its cells, the errors it declares, every file of the
 repository that it imports or shows, and the versions of the packages it imports.  Prose
-and display tags are no part of it.  Files appear by rename and carry their own
-checksum, so a build that is killed leaves nothing half written, and two builds may
-share a cache.
+and display tags are no part of it.  What else of the repository a page read as it ran
+is kept with its outputs, and they count only while that is the same.  Files appear by
+rename and carry their own checksum, so a build that is killed leaves nothing half
+written, and two builds may share a cache.
 """
 
 from __future__ import annotations
@@ -16,10 +17,17 @@ import json
 import os
 import re
 import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import (
+    PackageNotFoundError,
+    packages_distributions,
+    version,
+)
+from importlib.util import find_spec, source_from_cache
 from pathlib import Path
 
 from book.files import write_atomically
@@ -29,9 +37,10 @@ from book.source.dependencies import NotPython, imported_files
 from book.source.model import Page
 from book.state import Problem
 
-FORMAT = 4  # raise it when what is stored, or how cells are run, changes
+FORMAT = 5  # raise it when what is stored, or how cells are run, changes
 FILES_A_PAGE = 3  # in each folder, those used last: going back to older code is free
 DISTRIBUTIONS = {"orbax": "orbax-checkpoint"}  # what is not installed by its own name
+_ENGINE = Path(__file__).parent
 IMPORTED_BY_JAX = {"numpy", "ml_dtypes", "scipy", "opt_einsum"}
 
 
@@ -42,6 +51,34 @@ class Entry:
     outputs: list[list[dict]]
     executed: str
     seconds: float
+    # Digests of the files of the repository that it opened as it ran, by their paths.
+    read: dict[str, str | None] = field(default_factory=dict)
+
+
+def digests(paths: Iterable[Path], root: Path) -> dict[str, str | None]:
+    """Digests of those of the `paths` that belong to the repository at `root`.
+
+    What is built, and installed in a folder there, does not; None is for no file.
+    """
+    found = {}
+    for path in sorted(paths):
+        if path.parent.name == "__pycache__":
+            with suppress(ValueError):
+                path = Path(source_from_cache(str(path)))
+        name = path.relative_to(root)
+        made = {"_build", "site-packages"} & set(name.parts)
+        hidden = any(part.startswith(".") for part in name.parts)
+        # Errors show lines of the engine that runs a page.
+        if not made and not hidden and _ENGINE not in path.parents:
+            found[name.as_posix()] = _digest(path)
+    return found
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:20]
+    except OSError:
+        return None
 
 
 def key(page: Page, roots: tuple[Path, ...]) -> str:
@@ -95,16 +132,35 @@ def versions(code: bytes) -> list[tuple[str, str]]:
 @cache
 def _version(name: str) -> str | None:
     try:
-        return version(DISTRIBUTIONS.get(name, name))
+        return version(name)
     except PackageNotFoundError:
-        return None
+        if not _is_installed(name):
+            return None
+    found = [DISTRIBUTIONS[name]] if name in DISTRIBUTIONS else _distributions()[name]
+    return " ".join(f"{one} {version(one)}" for one in sorted(set(found)))
+
+
+def _is_installed(name: str) -> bool:
+    """Whether `import name` finds what is no part of Python or of the book."""
+    spec = find_spec(name)
+    places = [spec.origin, *(spec.submodule_search_locations or ())] if spec else []
+    return any(place and "site-packages" in place for place in places)
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    """The packages of all names that can be imported, which takes a while."""
+    return defaultdict(list, packages_distributions())
 
 
 class Cache:
-    """Outputs of pages on one kind of hardware; `dropped` lists what it threw away."""
+    """Outputs of pages on one kind of hardware; `dropped` lists what it threw away.
 
-    def __init__(self, folder: Path, hardware: Hardware):
-        self.root = folder
+    `root` is the repository's, whose files pages read.
+    """
+
+    def __init__(self, folder: Path, hardware: Hardware, root: Path = Path()):
+        self.root, self.repository = folder, root
         self.folder = folder / hardware.fingerprint
         self.dropped: list[str] = []
 
@@ -126,6 +182,9 @@ class Cache:
         except (ValueError, TypeError, OSError):
             path.unlink(missing_ok=True)
             self.dropped.append(page.name)
+            return None
+        now = {name: _digest(self.repository / name) for name in entry.read}
+        if entry.read != now:
             return None
         with suppress(OSError):
             os.utime(path)

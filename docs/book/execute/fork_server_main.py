@@ -172,16 +172,41 @@ def run_kernel(arguments: list[str], env: dict[str, str]) -> NoReturn:
             jax.config.update(name.lower(), value)
         elif name.startswith("JAX_PERSISTENT_CACHE_"):
             jax.config.update(name.lower(), int(value))
-    # What a killed build has left half written is compiled again.
-    warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation")
+    keep_only_silent_programs()
     parent = f"--IPKernelApp.parent_handle={os.getppid()}"
     sys.argv = ["ipykernel_launcher", parent, *arguments]
     IPKernelApp.launch_instance()
     os._exit(0)
 
 
+def keep_only_silent_programs() -> None:
+    """Let JAX keep a compiled program only if the compiler wrote nothing to stderr.
+
+    Where it is read again, the compiler would not write that again.
+    """
+    # What a killed build has left half written is compiled again.
+    warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation")
+    folder = jax.config.jax_compilation_cache_dir
+    if not folder:
+        return
+    inside, written = os.path.join(folder, ""), os.fstat(2).st_size
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal written
+        if event != "open" or not isinstance(arguments[0], str):
+            return
+        reads = arguments[2] & os.O_ACCMODE == os.O_RDONLY
+        if not reads and arguments[0].startswith(inside):
+            before, written = written, os.fstat(2).st_size
+            if written != before:
+                raise PermissionError("the compiler warned of it")
+
+    sys.addaudithook(hook)
+
+
 def run_program(path: str) -> NoReturn:
     """Run the file at `path` as a program, and exit as it does."""
+    keep_only_silent_programs()
     sys.argv, code = [path], 0
     try:
         runpy.run_path(path, run_name="__main__")

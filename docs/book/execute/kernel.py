@@ -15,18 +15,24 @@ import zmq
 from jupyter_client import AsyncKernelClient, AsyncKernelManager
 from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
 
+from book import error_text
+from book.execute import kernel_guard
 from book.source.model import Page
 
 PATIENCE = 300  # seconds after which something hangs, on however busy a machine
 # The last cell of a notebook, which runs first.  ipykernel's streams have no descriptor
 # where it does not capture what is written below Python; `faulthandler` wants one.
-SET_UP = """
+_SET_UP = """
 __import__("sys").stdout.fileno = lambda: 1
 __import__("sys").stderr.fileno = lambda: 2
+exec({text!r}, {names!r} | {{"shell": get_ipython()}})
 assert False
 """
+_OPENED = "opened"  # the file in which a kernel notes what it reads
+_PUT_OUT = {"stream", "display_data", "update_display_data", "execute_result", "error"}
 
 
 class Client(AsyncKernelClient):
@@ -77,6 +83,40 @@ class CellRunner(NotebookClient):
 
     _watch: asyncio.Future | None = None
 
+    def __init__(self, *arguments: Any, **options: Any):
+        super().__init__(*arguments, **options)
+        self.late: list[str] = []  # what came when the cell that put it out had ended
+
+    async def _async_poll_output_msg(
+        self, parent_msg_id: str, cell: NotebookNode, cell_index: int
+    ) -> None:
+        """Take a cell's outputs; nbclient loses those that come after its end."""
+        with suppress(CellExecutionComplete):
+            while True:
+                message = await self.kc.iopub_channel.get_msg(timeout=None)
+                if message["parent_header"].get("msg_id") == parent_msg_id:
+                    self.process_message(message, cell, cell_index)
+                else:
+                    self._note_late(message)
+
+    def _note_late(self, message: dict[str, Any]) -> None:
+        asked = message["parent_header"].get("msg_type") == "execute_request"
+        if asked and message["msg_type"] in _PUT_OUT:
+            content = message["content"]
+            data = content.get("data", {})
+            text = content.get("text") or content.get("evalue") or str([*data.values()])
+            self.late.append(error_text.first_line(text, "").strip())
+
+    async def take_late_outputs(self) -> None:
+        """Take note of what has been put out since the last cell ended."""
+        asked, idle = self.kc.execute("", silent=True), False
+        while not idle:
+            message = await self.kc.iopub_channel.get_msg(timeout=PATIENCE)
+            self._note_late(message)
+            content = message["content"]
+            if message["parent_header"].get("msg_id") == asked:
+                idle = content.get("execution_state") == "idle"
+
     def _async_poll_kernel_alive(self) -> asyncio.Future:
         self._watch = asyncio.ensure_future(super()._async_poll_kernel_alive())
         return self._watch
@@ -106,12 +146,28 @@ def notebook(sources: list[str]) -> NotebookNode:
     return nbformat.from_dict(made)
 
 
+def opened_files(folder: Path) -> set[Path]:
+    """The files of the repository that a page whose files lie in `folder` has read."""
+    names = (folder / _OPENED).read_bytes().split(b"\0")
+    return {Path(os.fsdecode(name)) for name in names if name}
+
+
+def _set_up(folder: Path, root: Path) -> str:
+    """The code that runs before a page's own; its assertion has to fail."""
+    text = Path(kernel_guard.__file__).read_text(encoding="utf-8")
+    names = {"root": str(root), "own": str(folder), "log": str(folder / _OPENED)}
+    names |= {"patience": PATIENCE / 2, "__name__": "_book_guard"}
+    text += "\nbegin(shell, root, own, log, patience)\n"
+    return _SET_UP.format(text=text, names=names)
+
+
 def prepare(
-    page: Page, folder: Path
+    page: Page, folder: Path, root: Path
 ) -> tuple[NotebookNode, AsyncKernelManager, CellRunner]:
     """The notebook of `page`, the manager of its kernel, and who runs it in `folder`.
 
-    The notebook ends with a cell more: SET_UP, whose assertion has to fail.
+    The notebook ends with a cell more, which runs first: it watches over the others,
+    and which files of the repository, at `root`, they read.
     """
     manager = AsyncKernelManager(
         kernel_name="python3",
@@ -120,7 +176,7 @@ def prepare(
         connection_file=str(folder / "kernel.json"),
         transport="ipc" if os.name == "posix" else "tcp",
     )
-    book = notebook([*(cell.source for cell in page.cells), SET_UP])
+    book = notebook([*(cell.source for cell in page.cells), _set_up(folder, root)])
     runner = CellRunner(
         book,
         km=manager,

@@ -43,6 +43,8 @@ class OutputRules:
 
         Raises `Problem` where `cell` breaks a rule.
         """
+        if is_too_much(node.outputs):
+            raise self.problem(cell, f"it puts out more than {MAX_OUTPUT:,} letters")
         node.outputs, errors, warned = self._separate(node.outputs)
         if warned:
             raise self.problem(cell, f"wrote to stderr: {warned}")
@@ -80,7 +82,10 @@ class OutputRules:
                 shown[-1].text += output.text
             else:
                 shown.append(output)
-        return shown, errors, " | ".join(warned)
+        text = " | ".join(warned)
+        if len(text) > error_text.MAX_WARNED:
+            text = f"{text[: error_text.MAX_WARNED]} …"
+        return shown, errors, text
 
     def _is_quiet(self, line: str) -> bool:
         """Whether a line on stderr says nothing about a page on this target."""
@@ -112,8 +117,11 @@ class OutputRules:
         if "text" in output:
             output.text = error_text.plain(output.text)
         data = output.get("data", {})
-        if "text/plain" in data:
-            data["text/plain"] = error_text.plain(data["text/plain"])
+        for kind, value in data.items():
+            if kind == "text/plain":
+                data[kind] = error_text.plain(value)
+            elif isinstance(value, str):
+                data[kind] = error_text.printable(value)
 
     def _check_lines(self, cell: Cell, output: NotebookNode) -> None:
         """Raise `Problem` for a line without an end."""

@@ -12,14 +12,16 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
+from copy import deepcopy
 from datetime import UTC, datetime
 from pathlib import Path
 
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
+from book import error_text
 from book.execute import fresh_process, kernel, xla_cache
-from book.execute.cache import Entry
+from book.execute.cache import Entry, digests
 from book.execute.fork_server import ForkedProcess, ForkServer, start_through
 from book.execute.kernel import PATIENCE
 from book.execute.low_level_output import LowLevelOutput
@@ -31,6 +33,7 @@ from book.execute.processes import (
     keep_to_cores,
     kill_group,
 )
+from book.execute.temporary_folder import MARK
 from book.execute.type_comments.client import TypeComments
 from book.files import local_strings
 from book.hardware.targets import Hardware, environment
@@ -61,12 +64,19 @@ class PageRun:
         self.page, self.hardware, self.roots = page, hardware, roots
         self.cores, self.lock, self.compiled = cores, lock, compiled
         self.folder, self.work = folder, folder / "work"
-        self.notebook, self.manager, self.client = kernel.prepare(page, folder)
+        self.notebook, self.manager, self.client = kernel.prepare(
+            page, folder, roots[0]
+        )
         private = [*local_strings(*roots), str(folder)]
         self.rules = OutputRules(page, hardware.target, private)
         self.env = environment(hardware.target, *roots) | SAME_HASHES
         self.env |= dict.fromkeys(THREADS, str(len(cores)))
-        self.env["IPYTHONDIR"] = str(folder / "ipython")
+        self.env["TMPDIR"] = str(folder / "tmp")  # which goes with the page
+        self.env[MARK] = str(folder / "ipython")
+        try:
+            Path.home()
+        except RuntimeError:  # a user id without an account: IPython would not start
+            self.env["HOME"] = str(folder)
         self.written = LowLevelOutput(folder)
         self.server: ForkServer | None = None
         self.process: Process | None = None
@@ -79,7 +89,8 @@ class PageRun:
         Raises `Problem` where it fails, `ServerEnded`, and OSError.
         """
         self.server = server
-        self.work.mkdir(parents=True)
+        for place in (self.work, self.folder / "tmp"):
+            place.mkdir(parents=True)
         if server:
             # JAX has been imported in a warm kernel, and reads nothing more.
             warm = not any("environ" in cell.source for cell in self.page.cells)
@@ -90,6 +101,7 @@ class PageRun:
             async with self.lock.shared():
                 await self._start_kernel()
             await self._run_cells()
+            kernel_opened = kernel.opened_files(self.folder)
         except DeadKernelError:
             raise self._kernel_ended() from None
         finally:
@@ -100,6 +112,7 @@ class PageRun:
             outputs=[node.outputs for node in nodes],
             executed=datetime.now(UTC).isoformat(timespec="seconds"),
             seconds=round(self.seconds, 2),
+            read=digests(kernel_opened, self.roots[0]),
         )
 
     async def _start_kernel(self) -> None:
@@ -115,7 +128,7 @@ class PageRun:
             keep_to_cores(self.process, self.cores)
             await self.client.async_start_new_kernel_client()
         except RuntimeError as error:  # as Jupyter says that it gave up
-            reason = f"its kernel did not start: {error}"
+            reason = f"its kernel did not start: {error}{self._last_words()}"
             raise self.rules.problem(first, reason) from None
         index = len(self.page.cells)
         proof = self.notebook.cells[index]
@@ -126,10 +139,17 @@ class PageRun:
         self.written.take()  # is not of a cell
         self.used = ProcessorTime(self.process.pid)
 
+    def _last_words(self) -> str:
+        """The last line that the kernel wrote to stderr, which may say why it ended."""
+        said = self.written.paths["stderr"].read_text("utf-8", "replace")
+        last = error_text.last_words(said)
+        return f": {last}" if last else ""
+
     async def _clean_up(self) -> None:
         """Remove what the kernel used; it has been killed."""
-        with suppress(RuntimeError):
-            await self.client._async_cleanup_kernel()
+        if self.client.km:  # nbclient cleans up itself where a kernel does not answer
+            with suppress(RuntimeError):
+                await self.client._async_cleanup_kernel()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _run_cells(self) -> None:
@@ -139,10 +159,25 @@ class PageRun:
             async with self.lock.alone() if cell.alone else self.lock.shared():
                 await self._execute(cell, node)
             node.outputs += self.written.take()
-            self.rules.apply(cell, node)
+            # A later cell may yet change a display.
+            self.rules.apply(cell, deepcopy(node))
+            self._check_late(cell)
             await types.check(cell)
+        await self.client.take_late_outputs()
+        self._check_late(self.page.cells[-1])
+        for cell, node in zip(self.page.cells, self.notebook.cells, strict=False):
+            self.rules.apply(cell, node)
         kill_group(self.process)
         self.rules.check_stderr(self.page.cells[-1], self.written.take())
+
+    def _check_late(self, cell: Cell) -> None:
+        """Raise `Problem` for what a cell, until `cell` at the latest, put out late."""
+        if self.client.late:
+            reason = (
+                f"what it, or a cell above, started put out {self.client.late[0]!r} "
+            )
+            reason += "after the cell had ended; wait for it in the cell"
+            raise self.rules.problem(cell, reason)
 
     async def _execute(self, cell: Cell, node: NotebookNode) -> None:
         """Run one cell, and look after it while it runs."""

@@ -15,6 +15,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 MESH = 8  # devices of the mesh that most pages make
+# How the names of variables begin that would change what is run, or what it puts out.
+_STEERING = (
+    *("JAX_", "XLA_", "PYTHON", "TF_CPP_", "TF_XLA_", "GLOG_", "ABSL_", "NPY_"),
+    *("TPU_STDERR_", "TPU_MIN_LOG_", "NCCL_DEBUG", "GRPC_VERBOSITY", "GRPC_TRACE"),
+    *("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLORTERM", "TQDM_"),
+)
 _FIELDS: dict[str, type] = {
     "says": str,
     "platform": str,
@@ -64,7 +70,7 @@ class Hardware:
     def fingerprint(self) -> str:
         """A folder name that changes when the JAX, the machine or its target does."""
         folders = self.target.env.get("PYTHONPATH", "").split(os.pathsep)
-        files = (path for one in folders if one for path in Path(one).glob("*.py"))
+        files = (path for one in folders if one for path in Path(one).rglob("*.py"))
         imported = [path.read_bytes() for path in sorted(files)]
         steered = sorted(self.target.env.items()), self.target.quiet, *imported
         parts = (
@@ -125,6 +131,9 @@ def _fault(key: str, value: object) -> str | None:
     parts: list[object] = []
     if isinstance(value, dict):
         parts = list(value.values())
+        for name, text in value.items():
+            if not name or "=" in name or "\0" in f"{name}{text}":
+                return f"has {name!r} = {text!r} in {key}, no variable of a process"
     elif isinstance(value, list):
         parts = value
     for part in parts:
@@ -132,9 +141,11 @@ def _fault(key: str, value: object) -> str | None:
             return f"has {part!r} in {key}, which is no text; put it in quotes"
         if key == "quiet":
             try:
-                re.compile(part)
+                all_of_it = re.search(part, "")
             except re.error as error:
                 return f"has {part!r} in quiet, no regular expression: {error}"
+            if all_of_it:
+                return f"has {part!r} in quiet, which would silence every line"
     return None
 
 
@@ -157,15 +168,15 @@ def choose(targets: Mapping[str, Target], name: str) -> Target:
 def environment(target: Target, *paths: Path) -> dict[str, str]:
     """The environment of a process on `target`, with `paths` to import from.
 
-    Nothing that steers JAX or Python (such as PYTHONOPTIMIZE, without assertions)
-    leaks in from whoever builds the book.
+    Nothing that steers JAX or Python (such as PYTHONOPTIMIZE, without assertions), what
+    they log, or how they show times and colours, leaks in from whoever builds the book.
     """
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("JAX_", "XLA_", "PYTHON"))
+        if not name.startswith(_STEERING)
     }
-    kept |= target.env
+    kept |= {"TZ": "UTC", **target.env}
     search = [*map(str, paths), *filter(None, [target.env.get("PYTHONPATH")])]
     if search:
         kept["PYTHONPATH"] = os.pathsep.join(search)
