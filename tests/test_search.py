@@ -243,6 +243,7 @@ SYNONYMS = """
 [words]
 "gadget" = "axes"
 "gadget box" = "unbound name"
+"装置" = "axes"
 
 [first]
 "axes" = "topic"
@@ -270,6 +271,7 @@ def other_words(small, tmp_path_factory):
         ("gadgte", "topic"),  # two letters exchanged
         ("gadgets", "topic"),  # one more
         ("the gadget box", "name"),  # the longer one counts
+        ("装置", "topic"),
     ],
 )
 def test_other_words_lead_where_those_of_the_book_do(other_words, query, page):
