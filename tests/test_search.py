@@ -144,7 +144,8 @@ def test_what_is_asked_leads_to_pages_that_exist():
     assert [p for p in pages if not (ROOT / "docs" / f"{p}.md").is_file()] == []
     shelf = {f"errors/{path.stem}" for path in (ROOT / "docs/errors").glob("*.md")}
     pasted = {page for _, [page] in FRAGMENTS}
-    assert shelf - pasted == set(), "pages that nothing pasted leads to"
+    told = "tests/fragments.toml lacks what readers would paste who need these pages"
+    assert shelf - pasted == set(), told
 
 
 def test_no_page_has_the_words_of_a_question():
