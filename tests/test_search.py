@@ -144,7 +144,8 @@ def test_what_is_asked_leads_to_pages_that_exist():
     assert [p for p in pages if not (ROOT / "docs" / f"{p}.md").is_file()] == []
     shelf = {f"errors/{path.stem}" for path in (ROOT / "docs/errors").glob("*.md")}
     pasted = {page for _, [page] in FRAGMENTS}
-    assert shelf - pasted == set(), "pages that nothing pasted leads to"
+    told = "tests/fragments.toml lacks what readers would paste who need these pages"
+    assert shelf - pasted == set(), told
 
 
 def test_no_page_has_the_words_of_a_question():
@@ -243,6 +244,7 @@ SYNONYMS = """
 [words]
 "gadget" = "axes"
 "gadget box" = "unbound name"
+"装置" = "axes"
 
 [first]
 "axes" = "topic"
@@ -270,6 +272,7 @@ def other_words(small, tmp_path_factory):
         ("gadgte", "topic"),  # two letters exchanged
         ("gadgets", "topic"),  # one more
         ("the gadget box", "name"),  # the longer one counts
+        ("装置", "topic"),
     ],
 )
 def test_other_words_lead_where_those_of_the_book_do(other_words, query, page):

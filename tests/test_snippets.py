@@ -214,11 +214,17 @@ def message_of(name: str) -> str | None:
 def in_other_words(kept: str | None, said: str) -> str:
     """Return the difference of a message from what a program printed of it.
 
-    A program prints the first line of it, last of all.
+    A program prints it, or its first line, last of all.
     """
     if kept is None or not said.strip():
         return ""
-    printed, whole = message(said.strip().splitlines()[-1]), " ".join(kept.split())
+    kind = kept.partition(":")[0]
+    last = (
+        said[said.rfind(f"{kind}:") :]
+        if f"{kind}:" in said
+        else said.strip().split("\n")[-1]
+    )
+    printed, whole = message(last.strip().splitlines()[0]), " ".join(kept.split())
     return "" if whole.startswith(printed) else f"- {whole}\n+ {printed}"
 
 
@@ -227,6 +233,8 @@ def test_a_message_in_other_words_is_told():
     said = "ready\nValueError: vmap got sizes that differ, and they are many:\n"
     assert in_other_words(kept, said) == ""
     assert in_other_words(None, said) == ""
+    assert in_other_words(kept, f"{said}  * one\n") == ""
+    assert in_other_words(kept, "ready\n").endswith("+ ready")
     assert in_other_words(kept, said.replace("differ", "do not agree")).startswith(
         "- ValueError: vmap got sizes that differ, and they are many: * one\n+ Value"
     )

@@ -48,7 +48,7 @@ const others = Object.entries(synonyms.words ?? {})
   .map(([name, words]) => [new RegExp(`(?<![\\w.])${spaced(name)}s?(?!\\w)`, "gi"), words]);
 
 // A word that no page has, and a name above nearly so, is that name misspelt.
-const names = new Set(Object.values(synonyms).flatMap((all) => Object.keys(all)).flatMap((name) => name.match(/\w+/g)));
+const names = new Set(Object.values(synonyms).flatMap((all) => Object.keys(all)).flatMap((name) => name.match(/\w+/g) ?? []));
 function spelt(word) {
   if (word.length <= MISSPELT || prepared().files.has(stem(word.toLowerCase()))) return word;
   return [...names].find((name) => isSlip(word.toLowerCase(), name)) ?? word;

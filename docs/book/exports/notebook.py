@@ -10,6 +10,7 @@ stay on the site.
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -35,6 +36,7 @@ from book.state import PageState, Problem, book_of
 
 ENDS = (".ipynb", ".py")
 COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/{}.ipynb"
+_PIP = {"orbax": "orbax-checkpoint"}  # what pip calls otherwise than Python does
 _FRESH = "# A program of its own: it needs a Python in which JAX has not started."
 
 
@@ -151,8 +153,11 @@ def contents(
     if parts is None:
         parts = [Part("", number) for number in lessons]
     code = [one for made in lessons.values() for one in made]
-    first = first_cell(page.title, jax, packages(code))
-    found: list[str | CodeCell] = [CodeCell("verified-on", first, first)]
+    more = packages(code)
+    first = first_cell(page.title, jax, more)
+    found: list[str | CodeCell] = [
+        CodeCell("verified-on", first, f"{needs(jax, more)}\n{first}")
+    ]
     if address:
         found.append(f"From [One Function, Many Devices]({address}).")
     for part in parts:
@@ -164,26 +169,32 @@ def contents(
 
 
 def packages(cells: list[CodeCell]) -> list[str]:
-    """The packages that a page needs beside JAX, as pip calls them."""
+    """The packages that a page needs beside JAX and NumPy, as pip calls them."""
     code = "\n".join(cell.notebook for cell in cells)
     found = set(re.findall(r"^\s*(?:from|import) (\w+)", code, re.MULTILINE))
     found -= {*sys.stdlib_module_names, "jax", "jaxlib", "numpy"}
-    return sorted(found)
+    return sorted(_PIP.get(name, name) for name in found)
+
+
+def needs(jax: str, more: list[str]) -> str:
+    """What a script needs, as comments that `uv run` and others read (PEP 723)."""
+    listed = json.dumps([f"jax=={jax}", *more])
+    lines = ["/// script", 'requires-python = ">=3.11"', f"dependencies = {listed}"]
+    return "\n".join(f"# {line}" for line in [*lines, "///"])
 
 
 def first_cell(title: str, jax: str, more: list[str]) -> str:
     """The first cell: what this is, and what it was verified on.
 
-    `more` are packages to install.
+    `more` are packages to install; one that is missing raises there, before the work.
     """
     lines = [
         f"# {title}",
         f"# Verified on JAX {jax}: pip install {' '.join([f'jax=={jax}', *more])}",
         "import warnings",
         "from importlib.metadata import version",
-    ]
-    lines += [
         "",
+        *(f'version("{name}")  # raises where it is not installed' for name in more),
         f'if version("jax") != "{jax}":',
         f'    told = "verified on JAX {jax}, and this is " + version("jax")',
         "    warnings.warn(told, stacklevel=1)",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from book.snippets import render as layout
 from book.snippets.render import Imported
 from book.snippets.statements import PAGE, SliceError, Statement
-from book.snippets.vocabulary import called, made, shows
+from book.snippets.vocabulary import made, shows
 
 if TYPE_CHECKING:
     from book.snippets.lessons import Lessons
@@ -82,7 +82,7 @@ class Program:
         if not self.own:
             return {}
         one = self.own[-1]
-        if raises and called(getattr(one.node, "value", None)) == "check":
+        if raises and one.cell and one.cell.exercise:
             return {one.node: layout.reported(one.code, one.node)}
         if raises:
             return {one.node: layout.expected(one.code, one.node, raises)}
