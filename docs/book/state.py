@@ -16,6 +16,7 @@ from sphinx.util import logging
 
 from book import error_text
 from book.files import UNWRITABLE
+from book.translation.edition import ENGLISH, builds_folder, translated_pages
 
 if TYPE_CHECKING:
     from book.execute.cache import Entry
@@ -84,7 +85,11 @@ class Book:
     def __init__(self, app: Sphinx):
         self.docs = Path(app.confdir)
         self.root = self.docs.parent  # of the repository
-        self.made = Path(app.outdir).parent  # what builds make: docs/_build
+        self.made = builds_folder(app)  # what builds make: docs/_build
+        language = app.config.language
+        self.pages_written: set[str] | None = None  # of a language; None stands for all
+        if language != ENGLISH:
+            self.pages_written = translated_pages(self.docs, language)
         # There while a build is at work, and after one was killed.
         self.unfinished = self.made / f"unfinished-{Path(app.outdir).name}"
         self.roots = (self.root, self.docs)  # where imports of the repository start
@@ -101,6 +106,14 @@ class Book:
         """The pages that could be read, in the order of their names."""
         states = (self.states[name] for name in sorted(self.states))
         return [state.page for state in states if state.page]
+
+    def writes(self, name: str) -> bool:
+        """Whether this build writes the page called `name`; it reads them all."""
+        return self.pages_written is None or name in self.pages_written
+
+    def written(self) -> list[PageState]:
+        """The states of the pages that this build writes."""
+        return [state for state in self.states.values() if self.writes(state.name)]
 
     def fail(self, problem: Problem) -> None:
         """Report a problem; the build goes on to find more, and exits with 1."""
