@@ -21,8 +21,9 @@ const MISSPELT = 4; // so long a word may have one wrong letter
 const BEGIN = 1.1; // the page on which one begins is better than the best by so much
 // Where nothing fits: the ways into the book, and a sentence that says so.
 const WAYS = ["start/choose", "evidence/questions", "errors/which_message", "index"];
-const NOTHING =
-  "No page has these words. The book is in English; a message is best pasted as it was printed. These pages lead to all others.";
+const NOTHING = _(
+  "No page has these words. The book is in English; a message is best pasted as it was printed. These pages lead to all others.",
+);
 
 // Where an error was raised says nothing of what it means. The field for a query takes
 // the ends of lines away, so a traceback is one line.

@@ -55,6 +55,7 @@ def setup(app: Sphinx) -> dict[str, object]:
         release_diff,
         search_sections,
     )
+    from book.translation import messages
 
     behind_others = partial(app.connect, priority=800)
     before_collectors = partial(app.connect, priority=400)
@@ -107,6 +108,8 @@ def setup(app: Sphinx) -> dict[str, object]:
     behind_others("doctree-read", annotations.annotate)
     # To JAX's own reference.
     behind_others("doctree-read", jax_links.link_names)
+    # What translators are asked for beside the prose.
+    behind_others("doctree-read", messages.offer)
     # Checks that follow each other become one line.
     behind_others("doctree-read", folding.fold_checks)
 

@@ -27,6 +27,7 @@ from book.source.dependencies import NotPython, imported_files, read_module
 from book.source.model import Page
 from book.source.parser import NOT_UTF_8, read
 from book.state import Book, book_of
+from book.translation.messages import translate_page
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ def _read(book: Book, env: BuildEnvironment) -> None:
         if path.suffix == ".md":
             state = book.state(name)
             with book.blame(name):
-                state.page = read(path, name)
+                state.page = translate_page(read(path, name), book.translate(name))
             if any(problem.reason == NOT_UTF_8 for problem in state.problems):
                 env.found_docs.discard(name)
 

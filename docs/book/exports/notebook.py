@@ -21,6 +21,7 @@ import nbformat
 from docutils import nodes
 from nbformat import v4
 from sphinx.application import Sphinx
+from sphinx.locale import _
 
 from book.exports.beside_pages import keep_only
 from book.exports.markdown_writer import MarkdownWriter, Part
@@ -154,7 +155,9 @@ def contents(
     first = first_cell(page.title, jax, packages(code))
     found: list[str | CodeCell] = [CodeCell("verified-on", first, first)]
     if address:
-        found.append(f"From [One Function, Many Devices]({address}).")
+        found.append(
+            _("From [One Function, Many Devices]({page}).").format(page=address)
+        )
     for part in parts:
         if part.cell in lessons:
             found += lessons[part.cell]
@@ -290,13 +293,13 @@ def offer(
         return
     file = quote(name.rpartition("/")[2])
     links = [
-        _button(f"{file}.ipynb", ".ipynb", "Notebook of this page's lessons"),
-        _button(f"{file}.py", ".py", "The same as a script"),
+        _button(f"{file}.ipynb", ".ipynb", _("Notebook of this page's lessons")),
+        _button(f"{file}.py", ".py", _("The same as a script")),
     ]
     repository = app.config.html_theme_options.get("repository_url", "").strip("/")
     if "github.com/" in repository:
         url = COLAB.format(repository.partition("github.com/")[2], quote(name))
-        told = "Run the notebook in Colab"
+        told = _("Run the notebook in Colab")
         links.append(_button(url, "Open in Colab", told, "fa-expand"))
     groups["download-buttons"]["buttons"][:0] = links
 

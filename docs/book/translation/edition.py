@@ -1,4 +1,4 @@
-"""The edition that a build makes: the book in English, or its pages in another language.
+"""The edition that a build makes: the book in English, or pages in another language.
 
 `docs/locale/LANGUAGE/LC_MESSAGES/` has a catalogue for each page that is translated,
 and `sphinx.po` with the words of the engine, the templates and the scripts.  A build
