@@ -110,7 +110,7 @@ def _is_sentence(text: str) -> bool:
     if not _SEVERAL_WORDS.search(text):
         return False
     try:
-        ast.parse(text)
-    except SyntaxError:
+        [statement] = ast.parse(text).body
+    except (SyntaxError, ValueError):
         return True
-    return False
+    return isinstance(statement, ast.AnnAssign)  # "vmap: scores" is no code
