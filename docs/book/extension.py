@@ -48,6 +48,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     from book.exports import copy_button, lesson_programs, markdown_export, notebook
     from book.html import (
         annotations,
+        chinese_search,
         folding,
         jax_links,
         metadata,
@@ -116,7 +117,8 @@ def setup(app: Sphinx) -> dict[str, object]:
     # What templates are told, and the pages that are written again for it.
     behind_others("env-updated", page_context.update)
 
-    # The search leaves figures out.
+    # The search knows Chinese words, and leaves figures out.
+    app.add_search_language(chinese_search.ChineseWords)
     behind_others("doctree-resolved", search_sections.leave_out_figures)
     # What a template knows of its page.
     behind_others("html-page-context", metadata.context)

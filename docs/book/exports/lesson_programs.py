@@ -131,7 +131,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     folder, book = Path(app.outdir, FOLDER), book_of(app)
     wanted: dict[Path, str | None] = {}
-    for state in book.states.values():
+    for state in book.written():
         for one, name in offered(state, book).items():
             program = state.programs[f"listing{one.number}"]
             with book.blame(state.name):

@@ -271,8 +271,8 @@ def write_page(
 def remove_others(app: Sphinx, exception: Exception | None) -> None:
     """Remove the files of pages that are gone, that failed, or have no lesson now."""
     if exception is None and app.builder.format == "html":
-        states = book_of(app).states.items()
-        keep_only(Path(app.outdir), ENDS, [n for n, s in states if _has_files(s)])
+        states = book_of(app).written()
+        keep_only(Path(app.outdir), ENDS, [s.name for s in states if _has_files(s)])
 
 
 def _has_files(state: PageState) -> bool:

@@ -24,13 +24,13 @@ import sys
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from book.directives.build_record import RECORD
 from book.files import local_strings
 from book.publish import older_release
 from book.publish.privacy_check import NotPrivate, check
 from book.publish.prune_assets import prune
 
 ROOT = Path(__file__).parents[3]  # of the repository
-RECORD = "record.json"
 ARCHIVE = "one-function-many-devices.zip"
 _CANONICAL = re.compile(r'<link rel="canonical" href="([^"]+)"')
 _INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
