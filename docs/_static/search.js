@@ -115,7 +115,7 @@ function prepared() {
       }
     }
   });
-  const rare = (word) => Math.log(1 + titles.length / files.get(word).size);
+  const rare = (word) => lengthOf([word]) * Math.log(1 + titles.length / files.get(word).size);
   const having = new Map();
   texts.forEach((text, n) => {
     text.all = text.words.reduce((sum, word) => sum + rare(word), 0);
@@ -146,7 +146,8 @@ function isSlip(one, other) {
 // tells; if no page has it, those of longer words, or of a word like it.
 function lookUp(word) {
   const { files, having } = prepared();
-  const weight = (pages) => Math.log(1 + Search._index.titles.length / pages.size);
+  const part = lengthOf([word]);
+  const weight = (pages) => part * Math.log(1 + Search._index.titles.length / pages.size);
   const exact = files.get(word);
   if (exact) return { pages: exact, weight: weight(exact), texts: having.get(word) ?? new Map() };
   let longer = word.length > 3 ? [...files.keys()].filter((one) => one.includes(word)) : [];
@@ -179,7 +180,7 @@ Search.performTermsSearch = (terms) => {
   const { docnames, filenames, titles } = Search._index;
   const words = [...terms];
   const found = words.map(lookUp);
-  const all = found.reduce((sum, { weight }) => sum + (weight || NOWHERE), 0);
+  const all = found.reduce((sum, { weight }, n) => sum + (weight || NOWHERE * lengthOf([words[n]])), 0);
   const share = lengthOf(words) < MESSAGE ? SHORT : LONG;
   const score = docnames.map(() => 0);
   // What all texts of a section have of the query together.
