@@ -295,3 +295,6 @@ if (globalThis.location?.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH
 // What Sphinx says of the number of results, where they are none.
 const saying = Documentation.ngettext;
 Documentation.ngettext = (...said) => (memory.nothing ? NOTHING : saying(...said));
+
+// In another language: the same query for the whole book.
+for (const link of document.querySelectorAll(".all-pages a")) link.search = location.search;

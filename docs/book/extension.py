@@ -36,6 +36,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     )
     from book.compilers import this_machine
     from book.directives import (
+        ask,
         base,
         build_record,
         build_table,
@@ -49,6 +50,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     from book.html import (
         annotations,
         chinese_search,
+        english_links,
         folding,
         jax_links,
         metadata,
@@ -56,7 +58,7 @@ def setup(app: Sphinx) -> dict[str, object]:
         release_diff,
         search_sections,
     )
-    from book.translation import messages
+    from book.source import translatable
 
     behind_others = partial(app.connect, priority=800)
     before_collectors = partial(app.connect, priority=400)
@@ -67,6 +69,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_config_value("book_keep_outputs", False, "", types=(bool,))
 
     # What pages can ask for in the book's own words.
+    app.add_directive("ask", ask.Ask)
     app.add_directive("chapter", chapter.Chapter)
     app.add_directive("compiled", compiled.Compiled)
     app.add_directive("messages", error_index.ErrorIndex)
@@ -110,7 +113,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     # To JAX's own reference.
     behind_others("doctree-read", jax_links.link_names)
     # What translators are asked for beside the prose.
-    behind_others("doctree-read", messages.offer)
+    behind_others("doctree-read", translatable.offer)
     # Checks that follow each other become one line.
     behind_others("doctree-read", folding.fold_checks)
 
@@ -120,6 +123,8 @@ def setup(app: Sphinx) -> dict[str, object]:
     # The search knows Chinese words, and leaves figures out.
     app.add_search_language(chinese_search.ChineseWords)
     behind_others("doctree-resolved", search_sections.leave_out_figures)
+    # A reader in another language sees which links lead to English.
+    behind_others("doctree-resolved", english_links.mark)
     # What a template knows of its page.
     behind_others("html-page-context", metadata.context)
     behind_others("html-page-context", page_context.context)

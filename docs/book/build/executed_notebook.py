@@ -13,8 +13,8 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from book.source.model import Cell
+from book.source.translatable import Translate, translate_figures
 from book.state import PageState, book_of
-from book.translation.messages import Translate, translate_figures
 
 # Front matter that is for the engine alone.
 _OURS = ("kernelspec", "book", "answers", "error")

@@ -26,8 +26,8 @@ from book.snippets.slicer import Slicer, programs
 from book.source.dependencies import NotPython, imported_files, read_module
 from book.source.model import Page
 from book.source.parser import NOT_UTF_8, read
+from book.source.translatable import translate_page
 from book.state import Book, book_of
-from book.translation.messages import translate_page
 
 logger = logging.getLogger(__name__)
 

@@ -287,11 +287,17 @@ def offer(
     document: nodes.document | None,
 ) -> None:
     """Offer the files in the theme's download menu, and the notebook in Colab."""
-    state = book_of(app).states.get(name)
+    book = book_of(app)
+    state, file = book.states.get(name), quote(name.rpartition("/")[2])
     groups = {one.get("label"): one for one in context.get("header_buttons", ())}
-    if not state or not state.code_cells or "download-buttons" not in groups:
+    if not state or "download-buttons" not in groups:
         return
-    file = quote(name.rpartition("/")[2])
+    if book.pages_written is not None:  # the source of the page is in English
+        for button in groups["download-buttons"]["buttons"]:
+            if button.get("label") == "download-source-button":
+                button["url"] = f"{file}.md"
+    if not state.code_cells:
+        return
     links = [
         _button(f"{file}.ipynb", ".ipynb", _("Notebook of this page's lessons")),
         _button(f"{file}.py", ".py", _("The same as a script")),

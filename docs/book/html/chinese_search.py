@@ -14,9 +14,8 @@ from sphinx.search.en import SearchEnglish
 _HAN = "\u3400-\u9fff"
 _RUN = re.compile(rf"[{_HAN}]+|[^\W{_HAN}]+")
 _ASKING = (  # pairs that questions are made of, whatever they are about
-    "怎样 怎么 么样 什么 如何 为什 哪里 哪个 哪些 可以 能否 是否 有没 没有 有人 我想 想要 "
-    "知道 请问 的时 时候 时我 我的 我是 是如 个问 问题 这个 一个 的是 还是 就是 不是 是不 "
-    "以及 并且 然而 而当 当我 为我 提前 前致 致谢 更详 详细 细的 的解 解释 并解"
+    "怎样 怎么 么样 什么 如何 为什 哪里 哪个 哪些 可以 能否 是否 有没 没有 有人 我想 "
+    "想要 知道 请问 的时 时候 我的 问题 这个 一个 还是 就是 不是 是不 以及 并且 然而"
 )
 
 
@@ -28,12 +27,13 @@ class ChineseWords(SearchEnglish):
     stopwords = SearchEnglish.stopwords | frozenset(_ASKING.split())
     js_splitter_code = """
 const HAN = /^[\\u3400-\\u9fff]/;
+const OTHER = "(?:(?![\\\\u3400-\\\\u9fff])[\\\\p{Letter}\\\\p{Number}_])+";
+const RUNS = new RegExp(`[\\\\u3400-\\\\u9fff]+|${OTHER}`, "gu");
 var splitQuery = (query) =>
-  (query.match(/[\\u3400-\\u9fff]+|(?:(?![\\u3400-\\u9fff])[\\p{Letter}\\p{Number}_])+/gu) ?? []).flatMap(
-    (run) =>
-      HAN.test(run) && run.length > 1
-        ? [...run].slice(1).map((one, n) => run[n] + one)
-        : [run],
+  (query.match(RUNS) ?? []).flatMap((run) =>
+    HAN.test(run) && run.length > 1
+      ? [...run].slice(1).map((one, n) => run[n] + one)
+      : [run],
   );
 """
 

@@ -61,6 +61,8 @@ def not_found(app: Sphinx) -> list[tuple[str, dict, str]]:
     A server shows it in place of a page at any depth, so relative links would lead
     elsewhere: `<base>` says where they begin, as soon as `html_baseurl` is known.
     """
+    if app.book.pages_written is not None:
+        return []  # a server shows the English one
     path = urlsplit(app.config.html_baseurl or "").path
     found = {
         "title": _("Page not found"),

@@ -24,6 +24,8 @@ from book.translation.edition import CATALOGUES, ENGINE, LOCALE, translated_page
 
 DOCS = Path(__file__).parents[2]
 _METHODS = [("book/**.py", "python"), ("_templates/**.html", "jinja2")]
+# What the theme would say in English.
+_THEME = ("Color mode", "Light", "Dark", "System Settings")
 _HEADER = """msgid ""
 msgstr ""
 "Language: {language}\\n"
@@ -57,6 +59,8 @@ def engine_template(docs: Path = DOCS) -> Catalog:
         directory_filter=lambda folder: Path(folder).name not in ("_build", "locale"),
     )
     for _file, _line, text, _comments, _context in every:
+        found.add(text)
+    for text in _THEME:
         found.add(text)
     return found
 
