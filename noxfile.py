@@ -23,6 +23,7 @@ CHECKS_OF_THE_PUBLISHED = {
     "lint": (),
     "docs": (),
     "languages": (),
+    "translations": ("--check",),
     "compile": ("--check",),
     "small": (),
 }
@@ -99,7 +100,7 @@ def build_languages(session: nox.Session, *options: str) -> None:
 
 @nox.session
 def translations(session: nox.Session) -> None:
-    """Catalogues follow their pages; says what there is to do: -- [NEW PAGE...]."""
+    """Catalogues follow their pages; what is left to do: -- [--check] [NEW PAGE]."""
     install(session, "docs")
     templates = "docs/_build/gettext"
     made = ("-q", "-d", "docs/_build/doctrees_gettext", templates)
