@@ -59,6 +59,7 @@ def setup(app: Sphinx) -> dict[str, object]:
         search_sections,
     )
     from book.source import translatable
+    from book.translation import edition
 
     behind_others = partial(app.connect, priority=800)
     before_collectors = partial(app.connect, priority=400)
@@ -90,6 +91,9 @@ def setup(app: Sphinx) -> dict[str, object]:
 
     # One build at a time in a folder.
     behind_others("config-inited", lifecycle.begin)
+
+    # Words in another language, the scripts' too.
+    app.connect("config-inited", edition.find_catalogues)
 
     # Read all pages, and run those whose outputs are not in the cache.
     before_collectors("env-get-outdated", pipeline.read_and_execute)

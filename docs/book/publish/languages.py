@@ -14,7 +14,7 @@ from book.directives.build_record import RECORD
 from book.translation.edition import ENGLISH
 
 NAMES = {ENGLISH: "English", "zh_CN": "中文"}
-_HEADER = '<div class="header-article-items__end">'  # of the theme
+_BUTTONS = '<div class="article-header-buttons">'  # of the theme
 
 
 def folders(book: Path) -> list[str]:
@@ -46,8 +46,8 @@ def _write(path: Path, alternates: str, other: str, address: str) -> None:
     switch = f'<a class="language" {leads}>{shown}</a>'
     text = path.read_text(encoding="utf-8")
     text = text.replace("</head>", f"{alternates}</head>", 1)
-    item = f'{_HEADER}\n<div class="header-article-item">{switch}</div>'
-    path.write_text(text.replace(_HEADER, item, 1), encoding="utf-8")
+    text = text.replace(_BUTTONS, f"{_BUTTONS}\n{switch}", 1)
+    path.write_text(text, encoding="utf-8")
 
 
 def _tag(language: str) -> str:
