@@ -25,12 +25,15 @@ CHECKS = {"tests": ()}
 CHECKS_OF_THE_PUBLISHED = {
     "lint": (),
     "docs": (),
+    "languages": (),
+    "translations": ("--check",),
     "compile": ("--check",),
     "small": (),
 }
 PUBLISHED = (3, 12)
 
 HTML = Path("docs/_build/html")
+LOCALE = Path("docs/locale")
 BUILD = ("sphinx-build", "-W", "--keep-going", "-j", "auto")
 BUILD += ("-d", "docs/_build/doctrees", "docs")
 LAUNCH = Path("examples/scale/runners")  # files that schedulers read
@@ -124,6 +127,35 @@ def build(session: nox.Session, *options: str) -> None:
 def docs(session: nox.Session) -> None:
     """Every page runs here and becomes the site in docs/_build/html."""
     run_asked(session, build)
+
+
+@nox.session
+def languages(session: nox.Session) -> None:
+    """The pages in other languages, beside the English; run after `docs`."""
+    install(session, "docs")
+    build_languages(session, *session.posargs)
+
+
+def build_languages(session: nox.Session, *options: str) -> None:
+    """Build docs/_build/html/LANGUAGE, with the outputs that the English book has."""
+    for language in sorted(path.name for path in LOCALE.glob("*/")):
+        made = ("-d", f"docs/_build/doctrees_{language}", str(HTML / language))
+        own = [
+            f"{word.rstrip('/')}/{language}/" if "html_baseurl=http" in word else word
+            for word in options
+        ]
+        session.run(*BUILD, *made, "-b", "html", "-D", f"language={language}", *own)
+
+
+@nox.session
+def translations(session: nox.Session) -> None:
+    """Catalogues follow their pages; what is left to do: -- [--check] [NEW PAGE]."""
+    install(session, "docs")
+    templates = "docs/_build/gettext"
+    made = ("-q", "-d", "docs/_build/doctrees_gettext", templates)
+    session.run(*BUILD, *made, "-b", "gettext")
+    command = ("python", "-m", "book.translation.command", templates)
+    session.run(*command, *session.posargs, env={"PYTHONPATH": "docs"})
 
 
 @nox.session
@@ -309,6 +341,7 @@ def site(session: nox.Session) -> None:
     others = [word for word in session.posargs if Path(word, "record.json").is_file()]
     options = [word for word in session.posargs if word not in others]
     session.run(*BUILD, str(HTML), "-b", "html", *options)
+    build_languages(session, *options)
     command = ("python", "-m", "book.publish.assemble", "docs/_build/site", str(HTML))
     session.run(*command, *others, env={"PYTHONPATH": "docs"})
 

@@ -46,7 +46,7 @@ def note_opened_files(root: str, log: str) -> None:
 
 # Events of Python that make, change or remove a file: where each has its path, and
 # where the folder that it is relative to, if that is not the current one.
-_CHANGES = {
+_CHANGES: dict[str, list[tuple[int, int | None]]] = {
     "os.mkdir": [(0, 2)],
     "os.rename": [(0, 2), (1, 3)],
     "os.link": [(1, 3)],

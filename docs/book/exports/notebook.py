@@ -22,6 +22,7 @@ import nbformat
 from docutils import nodes
 from nbformat import v4
 from sphinx.application import Sphinx
+from sphinx.locale import _
 
 from book.exports.beside_pages import keep_only
 from book.exports.markdown_writer import MarkdownWriter, Part
@@ -159,7 +160,9 @@ def contents(
         CodeCell("verified-on", first, f"{needs(jax, more)}\n{first}")
     ]
     if address:
-        found.append(f"From [One Function, Many Devices]({address}).")
+        found.append(
+            _("From [One Function, Many Devices]({page}).").format(page=address)
+        )
     for part in parts:
         if part.cell in lessons:
             found += lessons[part.cell]
@@ -279,8 +282,8 @@ def write_page(
 def remove_others(app: Sphinx, exception: Exception | None) -> None:
     """Remove the files of pages that are gone, that failed, or have no lesson now."""
     if exception is None and app.builder.format == "html":
-        states = book_of(app).states.items()
-        keep_only(Path(app.outdir), ENDS, [n for n, s in states if _has_files(s)])
+        states = book_of(app).written()
+        keep_only(Path(app.outdir), ENDS, [s.name for s in states if _has_files(s)])
 
 
 def _has_files(state: PageState) -> bool:
@@ -295,19 +298,25 @@ def offer(
     document: nodes.document | None,
 ) -> None:
     """Offer the files in the theme's download menu, and the notebook in Colab."""
-    state = book_of(app).states.get(name)
+    book = book_of(app)
+    state, file = book.states.get(name), quote(name.rpartition("/")[2])
     groups = {one.get("label"): one for one in context.get("header_buttons", ())}
-    if not state or not state.code_cells or "download-buttons" not in groups:
+    if not state or "download-buttons" not in groups:
         return
-    file = quote(name.rpartition("/")[2])
+    if book.pages_written is not None:  # the source of the page is in English
+        for button in groups["download-buttons"]["buttons"]:
+            if button.get("label") == "download-source-button":
+                button["url"] = f"{file}.md"
+    if not state.code_cells:
+        return
     links = [
-        _button(f"{file}.ipynb", ".ipynb", "Notebook of this page's lessons"),
-        _button(f"{file}.py", ".py", "The same as a script"),
+        _button(f"{file}.ipynb", ".ipynb", _("Notebook of this page's lessons")),
+        _button(f"{file}.py", ".py", _("The same as a script")),
     ]
     repository = app.config.html_theme_options.get("repository_url", "").strip("/")
     if "github.com/" in repository:
         url = COLAB.format(repository.partition("github.com/")[2], quote(name))
-        told = "Run the notebook in Colab"
+        told = _("Run the notebook in Colab")
         links.append(_button(url, "Open in Colab", told, "fa-expand"))
     groups["download-buttons"]["buttons"][:0] = links
 

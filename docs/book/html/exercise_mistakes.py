@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import shorten
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.locale import _
 
 from book.html.folding import fold
 from book.source import dependencies
@@ -36,7 +38,8 @@ def below_cells(
             continue
         app.env.note_dependency(str(_said_json(path)))
         if known := _mistakes(dependencies.read_module(path, roots), path):
-            found[cell.number] = [_folded(known)]
+            words = app.book.translate(page.name)
+            found[cell.number] = [_folded(known, page, words)]
     return found
 
 
@@ -55,16 +58,26 @@ def _mistakes(source: str, path: Path) -> list[tuple[str, str]]:
     return [(thought, said.get(name, "")) for name, thought in known if thought]
 
 
-def _folded(known: list[tuple[str, str]]) -> nodes.Node:
-    """A folded list of the mistakes."""
+def _folded(
+    known: list[tuple[str, str]], page: Page, translate: Callable[[str], str]
+) -> nodes.Node:
+    """A folded list of the mistakes that the exercise on `page` tells apart."""
     items = []
     for thought, said in known:
-        item = nodes.list_item("", _paragraph(thought))
+        paragraph = _paragraph(translate(thought))
+        # For the builder that writes catalogues.
+        paragraph.rawsource, paragraph.source = (
+            " ".join(thought.split()),
+            str(page.path),
+        )
+        item = nodes.list_item("", paragraph)
         if said:  # the beginning of it is enough to find it by
-            text = f"check says: {shorten(said, _LONGEST, placeholder=' …')}"
+            text = _("check says: {message}").format(
+                message=shorten(said, _LONGEST, placeholder=" …")
+            )
             item += nodes.paragraph("", text, classes=["says"])
         items.append(item)
-    title = f"{len(known)} mistakes that check recognizes"
+    title = _("{count} mistakes that check recognizes").format(count=len(known))
     listed = nodes.bullet_list("", *items)
     return fold(title, listed, classes=["mistakes", "no-search"])
 
