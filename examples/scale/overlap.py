@@ -7,7 +7,7 @@ program whether a collective runs beside a matrix product.
 Run it: `python -m examples.scale.overlap`. With `pip install "jax[tpu]"`, or with
 `jax[cuda13]` and JAX_PLATFORMS=cpu, `python -m examples.scale.overlap v5e:2x4 …`, or
 `… h100`, compiles for chips that are not here, and keeps what it finds in
-`overlap.schedules.json`.
+`overlap.schedules.json`, and the lines of `forward` in `overlap.CHIP.OPTIONS.txt`.
 """
 
 import json
@@ -22,7 +22,7 @@ import numpy as np
 from jax import P, lax
 
 from examples.scale.plan import gpus, tpus
-from examples.tools.overlap import beside
+from examples.tools.overlap import beside, excerpt
 
 KEPT = Path(__file__).with_name("overlap.schedules.json")
 CHIPS = "v5e:2x4", "v5p:2x2x2", "v6e:2x4", "tpu7x:2x2x1", "h100"
@@ -161,6 +161,10 @@ def keep(names):
                 }
                 kept[name].setdefault(title, {})[way] = found
                 print(name, title, way, found, flush=True)
+                if way == "forward":
+                    listing = f"overlap.{name.split(':')[0]}.{title}.txt"
+                    lines = "\n".join(excerpt(program.as_text()))
+                    KEPT.with_name(listing.replace(" ", "_")).write_text(f"{lines}\n")
                 KEPT.write_text(json.dumps(kept, indent=1) + "\n")
 
 

@@ -45,19 +45,19 @@ def two_slices(topology):
 
 
 def crossing(text):
-    """List what a compiled program sends to other slices: (kind, bytes, in a loop)."""
-    program = computations(text)
-    lines = [line for some in program.values() for line in some]
-    loops = {name for line in lines for name in re.findall(r"body=%([\w.-]+)", line)}
+    """List what a compiled program sends to other slices: (kind, bytes, how often)."""
+    loop = r" while\(.*body=%([\w.-]+).*known_trip_count\":\{\"n\":\"(\d+)"
+    turns = {body: int(count) for body, count in re.findall(loop, text)}
     found = []
-    for name, some in program.items():
-        for line in some:
+    for name, lines in computations(text).items():
+        for line in lines:
             if " send(" in line and "_xla_megascale_transfer_type" in line:
                 kind = re.findall(r'_transfer_type="(\w+)"', line)[0]
                 dtype, shape = re.findall(r"= \((\w+)\[([\d,]*)\]", line)[0]
                 nbytes = int(re.findall(r"\d+", dtype)[0]) // 8
                 nbytes *= prod(map(int, shape.split(",")))
-                found.append((kind.lower().replace("_", "-"), nbytes, name in loops))
+                kind = kind.lower().replace("_", "-")
+                found.append((kind, nbytes, turns.get(name, 1)))
     return found
 
 

@@ -87,3 +87,31 @@ def _wait(lines: list[str], start: int) -> int | None:
                 return at
             passed_on.add(result)
     return None
+
+
+def excerpt(text: str) -> list[str]:
+    """Return the lines of a program's loops with a collective or a product, shortened."""
+    program = computations(text)
+    found = []
+    for name in re.findall(r"body=%([\w.-]+)", text):
+        for line in program[name]:
+            called = _with_called(line, program)
+            if any(COLLECTIVE.search(x) or PRODUCT.search(x) for x in called):
+                found.append(_shortened(line))
+            elif re.match(rf"%(?:{KINDS}|async-coll)\S*-(?:done|update)\S* = ", line):
+                found.append(_shortened(line))
+    return found
+
+
+def _shortened(line: str) -> str:
+    """Return an instruction without layouts, attributes and all but its first result."""
+    line = re.sub(r"(?<=[\])])\{[^{}]*\}|/\*.*?\*/", "", line)
+    line = re.sub(r", (?:channel_id|kind|control-predecessors)=.*", "", line)
+    line = re.sub(r", (?:frontend_attributes|async_execution_thread)=.*", "", line)
+    name, _, rest = line.partition(" = ")
+    shape, operation = re.findall(r"^(\(.*?\)|\S+) ([a-z-]+\(.*)$", rest)[0]
+    if len(shape) > 40:
+        shape = f"{shape[:24]}…"
+    if len(operation) > 60:
+        operation = f"{operation[:59]}…"
+    return f"{name} = {shape} {operation}".replace("%", "")
