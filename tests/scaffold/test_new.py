@@ -178,6 +178,9 @@ def test_the_new_pages_build(book):
     book.index()
     create(book.root, "shard_map/varying")
     create(book.root, "vmap/options", "look-up")
+    book.write("docs/jit/old.md", "---\nkernelspec:\n  name: target\n---\n")
+    create(book.root, "jit/ahead")
+    (book.docs / "jit/old.md").unlink()
     create(book.root, "errors/rank", MESSAGE)
     create(book.root, "learn/mapped", "lesson")
     known = "shard", "sharded", "varying", "collective"
@@ -186,7 +189,7 @@ def test_the_new_pages_build(book):
     book.write("docs/words.md", words)
     book.write("docs/start/your_hardware.md", "# Hardware\n\nEight devices.\n")
     names = "shard_map/varying", "vmap/options", "errors/rank", "learn/mapped", "words"
-    book.index(*names, "start/your_hardware")
+    book.index(*names, "jit/ahead", "start/your_hardware")
     (book.docs / "book").symlink_to(REAL / "docs" / "book")  # for book.draw
     built = book.build()
     assert built.code == 0, built.said
