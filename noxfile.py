@@ -66,7 +66,7 @@ def install(session: nox.Session, group: str) -> None:
 
 
 def use_known_locale(session: nox.Session) -> None:
-    """Take another locale where the one asked for is not installed: Sphinx would end."""
+    """Take another locale where the one asked for is not there: Sphinx would end."""
     try:
         locale.setlocale(locale.LC_ALL, "")
     except locale.Error:

@@ -91,6 +91,7 @@ class Book:
         self.lock = FileLock(self.made / "lock")  # held by the build that writes there
         self.kernels: dict[str, Hardware] = {}  # by the names that front matter gives
         self.states: dict[str, PageState] = {}  # by the names of pages
+        self.paths: dict[str, Path] = {}  # of the files of pages, by their names
         self.verbose = app.verbosity > 0
 
     def state(self, name: str) -> PageState:
@@ -105,7 +106,8 @@ class Book:
     def fail(self, problem: Problem) -> None:
         """Report a problem; the build goes on to find more, and exits with 1."""
         self.state(problem.page).problems.append(problem)
-        where = f"{self.docs / problem.page}.md:{problem.line or ''}"
+        path = self.paths.get(problem.page, self.docs / f"{problem.page}.md")
+        where = f"{path}:{problem.line or ''}"
         logger.warning("%s", problem, location=where, type="book", subtype="page")
 
     @contextmanager

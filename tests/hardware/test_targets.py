@@ -100,6 +100,26 @@ def test_outputs_are_kept_apart_where_a_target_imports_other_code(tmp_path):
     assert hardware.fingerprint != before
 
 
+def test_outputs_are_kept_apart_where_a_package_of_a_target_changes(tmp_path):
+    target = replace(Target("cpu", "", "cpu", 8), env={"PYTHONPATH": str(tmp_path)})
+    (tmp_path / "package").mkdir()
+    prints = set()
+    for text in ("x = 1", "x = 2"):
+        (tmp_path / "package" / "__init__.py").write_text(text)
+        prints.add(Hardware(target, "1", "1", "cpu", 8).fingerprint)
+    assert len(prints) == 2
+
+
+def test_nothing_that_logs_or_shows_otherwise_is_handed_on(monkeypatch):
+    for name in ("TF_CPP_MIN_LOG_LEVEL", "GLOG_v", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.setenv(name, "3")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    env = environment(Target("cpu", "", "cpu", 8, env={"GLOG_logtostderr": "1"}))
+    assert env["TZ"] == "UTC"
+    assert not env.keys() & {"TF_CPP_MIN_LOG_LEVEL", "GLOG_v", "FORCE_COLOR", "COLUMNS"}
+    assert env["GLOG_logtostderr"] == "1"
+
+
 def test_nothing_that_steers_jax_or_python_is_handed_on(monkeypatch, tmp_path):
     steering = ("JAX_ENABLE_X64", "XLA_FLAGS", "PYTHONOPTIMIZE", "PYTHONWARNINGS")
     for name in (*steering, "PYTHONPATH", "PYTHONSTARTUP"):

@@ -246,6 +246,7 @@ def test_what_a_page_needs_is_checked(tmp_path, text, needs, reason):
 
 LIST = "- ```{code-cell}\n  1\n  ```\n"
 NOTE = "[^1]: A note.\n\n    ```{code-cell}\n    1\n    ```\n"
+INCLUDED = "```{eval-rst}\n.. include:: x.txt\n   :parser: myst\n```\n"
 RST = "```{eval-rst}\n.. note::\n\n.. code-cell::\n\n   1\n```\n"
 CELL = "```{code-cell}\n1\n```\n"
 INSTEAD = "would not run"
@@ -297,6 +298,7 @@ INSTEAD = "would not run"
         ("# Good", "# Good\n\n% ```{code-cell}\n% 1\n% ```\n", 11, "in a comment"),
         ("# Good", f"# Good\n\n<details>\n{CELL}</details>\n", 12, "in HTML"),
         ("# Good", f"# Good\n\n{RST}", 14, "in {eval-rst}"),
+        ("# Good", f"# Good\n\n{INCLUDED}", 12, "`include` in {eval-rst}"),
         ("# Good", f"# Good\n\n{NOTE}", 13, INSTEAD),
         ("# Good\n", "# Good\n\n> ```{code-cell}\n> 1\n> ```\n", 11, "would not run"),
     ],

@@ -26,8 +26,12 @@ from book.snippets.slicer import Slicer, programs
 from book.source.dependencies import NotPython, imported_files, read_module
 from book.source.model import Page
 from book.source.parser import NOT_UTF_8, read
-from book.state import Book, book_of
+from book.state import Book, Problem, book_of
 
+NEVER_RUN = (
+    "{} would be shown as it is, and nothing on it would run; write it as Markdown "
+    "(`nox -s new` begins a page), or move it out of docs/"
+)
 logger = logging.getLogger(__name__)
 
 
@@ -61,13 +65,15 @@ def read_and_execute(
 def _read(book: Book, env: BuildEnvironment) -> None:
     """Read every page; Sphinx leaves out those that it could not open."""
     for name in sorted(env.found_docs):
-        path = Path(env.doc2path(name))
-        if path.suffix == ".md":
-            state = book.state(name)
-            with book.blame(name):
-                state.page = read(path, name)
-            if any(problem.reason == NOT_UTF_8 for problem in state.problems):
-                env.found_docs.discard(name)
+        path, state = Path(env.doc2path(name)), book.state(name)
+        book.paths[name] = path
+        with book.blame(name):
+            if path.suffix != ".md":
+                raise Problem(name, NEVER_RUN.format(path.relative_to(book.docs)))
+            state.page = read(path, name)
+        reasons = {problem.reason for problem in state.problems}
+        if path.suffix != ".md" or NOT_UTF_8 in reasons:
+            env.found_docs.discard(name)
 
 
 def _look_up(book: Book, caches: dict[str, Cache]) -> None:

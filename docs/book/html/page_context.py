@@ -7,6 +7,8 @@ links to it, and in the search.
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -33,19 +35,27 @@ def update(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Work out what the templates are told; name the pages for which that is new.
 
     These are written again even where nothing else on them has changed.  Every page
-    shows the sidebar.
+    shows the sidebar, and is made with the same templates.
     """
     pages = app.book.pages()
     _shorten_sidebar(env, pages)
     sidebar = {page.name: (page.short or page.title, page.toctree) for page in pages}
+    everywhere = sidebar, _templates(app)
     contexts = _contexts(app.book, app.config.root_doc)
-    sidebar_before, before = getattr(env, "book_contexts", (None, {}))
-    env.book_contexts = sidebar, contexts
+    everywhere_before, before = getattr(env, "book_contexts", (None, {}))
+    env.book_contexts = everywhere, contexts
     return sorted(
         name
         for name in env.found_docs
-        if sidebar != sidebar_before or contexts.get(name) != before.get(name)
+        if everywhere != everywhere_before or contexts.get(name) != before.get(name)
     )
+
+
+def _templates(app: Sphinx) -> str:
+    """A digest of the book's own templates; Sphinx looks at their times only."""
+    folders = (Path(app.confdir, folder) for folder in app.config.templates_path)
+    files = sorted(path for one in folders for path in one.rglob("*") if path.is_file())
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
 
 
 def _shorten_sidebar(env: BuildEnvironment, pages: list[Page]) -> None:

@@ -57,6 +57,8 @@ _WITHIN = {
 _ALMOST_A_CELL = re.compile(
     r"^\W*(`{3,}|~{3,}|:{3,})\s*\{\s*code[-_ ]cell", re.I | re.M
 )
+# An included file may be parsed as Markdown, with cells.
+_LOST_IN_RST = re.compile(r"\s*\.\.\s+(code-cell|literalinclude|include)\s*::", re.I)
 _ERROR = re.compile(r"[A-Za-z_][\w.]*\s*(:|$)")
 _BY_LINES = {"lines", "lineno-match", "start-at", "end-at"}
 
@@ -276,7 +278,7 @@ class _Markdown:
             for number, one in enumerate(fence.body, fence.first):
                 if _MATH_IN_RST.search(one):
                     self.lost.append((number, _NO_MATH))
-                if match := re.match(r"\s*\.\. +(code-cell|literalinclude)::", one):
+                if match := _LOST_IN_RST.match(one):
                     why = f"`{match[1]}` in {{eval-rst}} would be lost; "
                     why += "write it in Markdown"
                     self.lost.append((number, why))
