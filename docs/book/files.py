@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeGuard
 from uuid import uuid4
 
 # Errors of the machine, and of no page, with what would help.
@@ -27,7 +28,7 @@ _CURES = {
 _OPENED = {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE}
 
 
-def is_of_machine(error: BaseException | None) -> bool:
+def is_of_machine(error: object) -> TypeGuard[OSError]:
     """Whether `error` is of the machine: a full disk, a folder nobody may write to."""
     return isinstance(error, OSError) and error.errno in _CURES
 

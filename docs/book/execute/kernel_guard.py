@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TextIO
+from typing import Any, TextIO
 
 
 def begin(shell: object, root: str, own: str, log: str, patience: float) -> None:
@@ -30,7 +30,7 @@ def note_opened_files(root: str, log: str) -> None:
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     inside, seen = os.path.join(root, ""), set()
 
-    def hook(event: str, arguments: tuple) -> None:
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event != "open" or not isinstance(arguments[0], str | bytes):
             return
         if arguments[2] & os.O_ACCMODE == os.O_WRONLY:
@@ -80,7 +80,7 @@ def refuse_to_write_outside(own: str) -> None:
             f"a page may write to its own folder and to temporary files, not to {real}"
         )
 
-    def hook(event: str, arguments: tuple) -> None:
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open" and arguments[2] & _WRITES:
             check(arguments[0])
         for path, folder in _CHANGES.get(event, ()):
