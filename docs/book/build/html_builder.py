@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from myst_nb.sphinx_ext import add_global_html_resources
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.environment import BuildEnvironment
@@ -67,6 +68,23 @@ class HTMLBuilder(StandaloneHTMLBuilder):
         if len(problems) > known:
             Path(self.get_outfilename(docname)).unlink(missing_ok=True)
 
+    def prepare_writing(self, docnames: Set[str]) -> None:
+        """Write MyST-NB's style sheet first: its digest stands in every page.
+
+        MyST-NB writes it last, so pages of a first build would not have it.
+        """
+        Path(self.outdir, "_static").mkdir(exist_ok=True)
+        add_global_html_resources(self._app, None)
+        super().prepare_writing(docnames)
+
+    def load_indexer(self, docnames: Set[str]) -> None:
+        """Load the search index without the words of pages that are gone."""
+        super().load_indexer(docnames)
+        if self.indexer:
+            for pages_of in (self.indexer._mapping, self.indexer._title_mapping):
+                for word in [word for word, pages in pages_of.items() if not pages]:
+                    del pages_of[word]
+
     def finish(self) -> None:
         """Take note of pages that another process could not write, and has reported."""
         for name in filter(self.book.writes, self.env.found_docs):
@@ -74,3 +92,5 @@ class HTMLBuilder(StandaloneHTMLBuilder):
             if not problems and not Path(self.get_outfilename(name)).exists():
                 problems.append(Problem(name, "could not be written"))
         super().finish()
+        # What Sphinx was configured as before is of no use to a reader.
+        Path(self.outdir, ".buildinfo.bak").unlink(missing_ok=True)
