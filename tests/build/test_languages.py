@@ -56,11 +56,12 @@ def english(shared):
     text = text.replace("# Map\n", "# A map\n").replace("book:\n", FRONT, 1)
     path.write_text(text)
     shared.page("other", "print(4)")
-    shared.page("gone", prose="Soon.")
+    shared.page("gone", prose="Soon.\n\n```{record} summary\n```")
     for name, words in {"map": WORDS, "index": {"Index": "目录"}}.items():
         shared.write(f"docs/locale/zh_CN/LC_MESSAGES/{name}.po", catalogue(words))
     engine = catalogue({"{count} checks": "{count} 项检查", "1 check": "1 项检查"})
     shared.write("docs/locale/zh_CN/LC_MESSAGES/sphinx.po", engine)
+    shared.write("docs/locale/zh_CN/LC_MESSAGES/sphinx.js", "// words\n")
     built = shared.build()
     assert built.code == 0, built.said
     return shared
@@ -97,6 +98,7 @@ def test_what_is_not_translated_is_english(chinese):
     assert '<html lang="zh-CN"' in text
     assert "它调用" in text and "This stays English." in text
     assert "1 项检查" in text and "显示出来" in text
+    assert (chinese.html / "_static/translations.js").read_text() == "// words\n"
 
 
 def test_links_lead_to_english_where_there_is_no_translation(chinese):
@@ -157,3 +159,5 @@ def test_the_catalogues_are_asked_for_what_stands_beside_the_prose(english, tmp_
     text = (book.html / "map.pot").read_text()
     assert [one for one in WORDS if f'msgid "{one}"' not in text] == []
     assert 'msgid "This stays English."' in text and "x.sum" not in text
+    text = (book.html / "gone.pot").read_text()
+    assert 'msgid "Soon."' in text and "Verified" not in text  # each build says it anew
