@@ -5,6 +5,7 @@ has to pass before a change is merged. `nox --list` shows the others.
 """
 
 import hashlib
+import locale
 import os
 import shutil
 import sys
@@ -53,6 +54,7 @@ COMPILE = ("python", "-m", "book.compilers.command")
 def install(session: nox.Session, group: str) -> None:
     """Install what the lock names, uncompiled; nothing if it is there, or no venv."""
     session.env.update(PYTHONPATH="", PYTHONDONTWRITEBYTECODE="")  # hundreds start
+    use_known_locale(session)
     if session.venv_backend == "none":
         return  # nox --no-venv: the packages are the machine's own
     lock = Path("requirements", f"{group}.txt")
@@ -61,6 +63,17 @@ def install(session: nox.Session, group: str) -> None:
     if not stamp.exists() or stamp.read_text() != digest:
         session.install("--no-compile", "--no-deps", "--require-hashes", f"-r{lock}")
         stamp.write_text(digest)
+
+
+def use_known_locale(session: nox.Session) -> None:
+    """Take another locale where the one asked for is not there: Sphinx would end."""
+    try:
+        locale.setlocale(locale.LC_ALL, "")
+    except locale.Error:
+        names = ("LC_ALL", "LC_CTYPE", "LANG")
+        asked = next((os.environ[name] for name in names if os.environ.get(name)), "")
+        session.warn(f"The locale {asked} is not installed here; C.UTF-8 is used.")
+        session.env["LC_ALL"] = "C.UTF-8"
 
 
 def pytest(session: nox.Session, *args: str) -> None:

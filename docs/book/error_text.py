@@ -34,6 +34,9 @@ _SAYS_NOTHING = re.compile(
     rf"|The leaked intermediate value was created on line (?:{_PLACE})?\s*\.?\s*"
 )
 _REMARK = re.compile(rf"\s*This error occurs at source:\s*{_PLACE}")
+# Of the log and the stack trace of C++.
+_STACK = re.compile(r"@ +0x[0-9a-f]+|\*\*\* |PC: @|Fatal Python error: Aborted")
+_LOG_PREFIX = re.compile(r"^[IWEF]\d{4} .*?\w+\.(?:cc|cpp|h):\d+\] ")
 # An object's address, as in `<function f at 0x7f0012345678>`, `<dict 139780121203648>`.
 _NUMBER = r"(?:0x[0-9a-f]{6,}|\d{9,})\b"
 _AT = r"\bat 0x[0-9a-f]{6,}\b"
@@ -121,3 +124,16 @@ def _wrapped(line: str) -> list[str]:
         break_on_hyphens=False,
     )
     return wrapped or [""]
+
+
+def last_words(said: str) -> str:
+    r"""The line of what a process wrote to stderr that says why it ended.
+
+    It is the last one, but for the stack trace that C++ prints below its reason.
+
+    >>> last_words("F1127 7 env.cc:93] Check failed: x\n*** Check\n    @  0x7f f()")
+    'Check failed: x'
+    """
+    lines = [line.strip() for line in plain(said).splitlines()]
+    lines = [line for line in lines if line and not _STACK.match(line)]
+    return first_line(_LOG_PREFIX.sub("", lines[-1]), "") if lines else ""

@@ -21,8 +21,10 @@ def setup(app: Sphinx) -> dict[str, object]:
     Sphinx, MyST-NB and the theme; of one event they run in the order in which they
     stand here.
     """
+    from book.build import machine_check
     from book.hardware import probe
 
+    machine_check.check(app)
     # The hardware is looked for while the rest loads.
     probe.setup(app)
 

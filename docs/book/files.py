@@ -11,10 +11,36 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeGuard
 from uuid import uuid4
 
-# Errors of the machine, and of no page: a full disk, a folder that cannot be written.
-UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+# Errors of the machine, and of no page, with what would help.
+_CURES = {
+    errno.ENOSPC: "make room there",
+    errno.EDQUOT: "make room there",
+    errno.EROFS: "build into another folder",
+    errno.EACCES: "let the user who builds read and write there",
+    errno.EPERM: "let the user who builds read and write there",
+    errno.EFBIG: "raise the limit of the size of files, `ulimit -f`",
+    errno.EMFILE: "raise the limit of open files, `ulimit -n`",
+    errno.ENFILE: "raise the limit of open files, `ulimit -n`",
+}
+_OPENED = {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE}
+
+
+def is_of_machine(error: object) -> TypeGuard[OSError]:
+    """Whether `error` is of the machine: a full disk, a folder nobody may write to."""
+    return isinstance(error, OSError) and error.errno in _CURES
+
+
+def sentence(error: OSError) -> str:
+    """What the machine would not do, in a sentence: the file, the reason, the cure."""
+    # Of a copy, the file that was written is the second.
+    name = error.filename2 or error.filename or "a file of the build"
+    file = os.fsdecode(name) if isinstance(name, str | bytes) else "a file of the build"
+    did = "opened" if error.errno in _OPENED else "written"
+    cure = f"; {_CURES[error.errno]}" if error.errno in _CURES else ""
+    return f"{file} could not be {did}: {error.strerror or error}{cure}."
 
 
 def write_changed_remove_rest(

@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from book import error_text
-from book.files import UNWRITABLE
+from book.files import is_of_machine
 
 if TYPE_CHECKING:
     from book.execute.cache import Entry
@@ -122,7 +122,7 @@ class Book:
             self.fail(problem)
         except Exception as error:
             error = getattr(error, "orig_exc", None) or error
-            if isinstance(error, OSError) and error.errno in UNWRITABLE:
+            if is_of_machine(error):
                 raise
             if self.verbose:
                 logger.info("".join(traceback.format_exception(error)))

@@ -33,3 +33,50 @@ def test_of_a_page_that_is_gone_nothing_stays(book):
     (book.docs / "arrived.md").unlink()
     book.build()
     assert files(book, "arrived") == []
+
+
+SVG = """
+from IPython.display import SVG
+assert True
+SVG('<svg xmlns="http://www.w3.org/2000/svg"><desc>unforgettable {}</desc></svg>')
+"""
+
+
+def beside(book):
+    """The pictures, downloads and sources of the site, and those drawn for it."""
+    folders = ("html/_images", "html/_downloads", "html/_sources", "jupyter_execute")
+    return {
+        path.name
+        for folder in folders
+        for path in (book.docs / "_build" / folder).rglob("*.*")
+        if path.is_file()
+    }
+
+
+def test_pictures_and_downloads_that_no_page_has_go(book):
+    for name in ("stays", "leaving"):
+        book.write(f"docs/{name}.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>")
+        book.write(f"docs/{name}.csv", f"1,{name}\n")
+        shown = f"![picture]({name}.svg)\n\n{{download}}`{name}.csv`"
+        book.page(name, SVG.format(name), prose=shown)
+    assert book.build().code == 0
+    both = beside(book)
+    assert {"leaving.svg", "leaving.csv", "stays.svg", "stays.csv"} <= both
+    assert len([name for name in both if len(name) > 60]) == 2  # hashes of outputs
+    book.page("stays", SVG.format("other"), prose="![picture](stays.svg)")
+    (book.docs / "leaving.md").unlink()
+    book.index("stays")
+    (book.html / "_sources" / "old.rst.txt").write_text("Of a page in another format.")
+    built = book.build()
+    assert built.code == 0, built.said
+    left = beside(book)
+    assert "stays.svg" in left
+    assert not {"leaving.svg", "leaving.csv", "stays.csv", "old.rst.txt"} & left
+    hashes = {name for name in left if len(name) > 60}
+    assert len(hashes) == 1
+    assert not hashes & both
+    # Nothing more is needed by a build in which nothing changes, nor from cold.
+    assert book.build().code == 0
+    assert beside(book) == left
+    assert book.build("-E", "-a").code == 0
+    assert beside(book) == left

@@ -5,6 +5,7 @@ import errno
 import os
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 from book.compilers import this_machine
 from book.execute import cache, signals, temporary_folder
-from book.execute.fork_server import ForkServer, ServerEnded
+from book.execute.fork_server import AVAILABLE, ForkServer, ServerEnded
 from book.hardware.targets import Target, environment
 
 NOTHING = Target("cpu", "", "cpu", 8)
@@ -103,6 +104,32 @@ def test_what_a_killed_build_leaves_the_next_one_removes(book, place, pipe):
     assert [path.name for path in place.iterdir()] == ["book-of-somebody"]
 
 
+def test_what_a_page_of_a_killed_build_left_running_the_next_one_ends(place):
+    """As when the fork server, which would have ended it, was killed as well."""
+
+    def sleeping(folder):
+        env = {**os.environ, temporary_folder.MARK: f"{folder}/1/ipython"}
+        sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
+        return subprocess.Popen(sleep, env=env, start_new_session=True)
+
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr("tempfile.tempdir", str(place))
+        with temporary_folder.TemporaryFolder() as of_another:
+            dead = place / "book-dead"
+            dead.mkdir()
+            (dead / "lock").touch()
+            left, running = sleeping(dead), sleeping(of_another.path)
+            try:
+                with temporary_folder.TemporaryFolder():
+                    assert left.wait(20) == -signal.SIGKILL
+                    assert running.poll() is None
+            finally:
+                for process in (left, running):
+                    process.kill()
+                    process.wait()
+    assert not dead.exists()
+
+
 def test_a_folder_that_is_in_use_stays(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with (
@@ -114,13 +141,23 @@ def test_a_folder_that_is_in_use_stays(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_sockets_find_a_place_however_long_the_names_are(book):
-    place = book.root / ("long" * 28)
-    place.mkdir()
+@pytest.mark.parametrize("name", ["long" * 28, "長" * 40])  # the second has 120 bytes
+def test_sockets_find_a_place_however_long_the_names_are(book, place, name):
+    (place / name).mkdir()
     book.page("plain", "assert True\nprint('it', 'ran')")
-    built = book.build(env={"TMPDIR": str(place)})
+    built = book.build(env={"TMPDIR": str(place / name)})
     assert built.code == 0, built.said
     assert "it ran" in book.text("plain")
+
+
+def test_a_folder_that_another_build_removed_too_early_is_made_again(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    made = iter([tmp_path / "gone", temporary_folder._new()])
+    monkeypatch.setattr(temporary_folder, "_new", lambda: next(made))
+    with temporary_folder.TemporaryFolder() as folder:
+        assert folder.path.exists()
 
 
 def test_no_place_at_all_is_a_sentence(monkeypatch):
@@ -160,6 +197,15 @@ def test_when_the_server_dies_another_one_starts(book):
     assert "guilty, cell 1: its kernel went down with the Python" in built.said
     assert "it ran" in book.text("innocent")
     assert len(re.findall("WARNING", built.said)) == 1
+
+
+def test_a_page_that_stops_the_server_holds_up_nothing(book):
+    stop = "import os, signal\nassert True\nos.kill(os.getppid(), signal.SIGSTOP)"
+    book.page("guilty", stop)
+    book.page("innocent", "assert True\nprint('it', 'ran')", budget=1)
+    built = book.build("-D", "book_jobs=1")
+    assert built.code == 0, built.said
+    assert "it ran" in book.text("innocent")
 
 
 OUTPUTS = {
@@ -249,6 +295,34 @@ def test_a_user_without_a_name_and_a_home_can_build(book, monkeypatch):
     built = book.build(env={"PYTHONPATH": str(book.root / "nobody")})
     assert built.code == 0, built.said
     assert "it ran" in book.text("plain")
+
+
+STRANGER = ["unshare", "--user", "--map-user=54321"]
+
+
+@pytest.mark.skipif(
+    not shutil.which("unshare") or subprocess.run([*STRANGER, "true"]).returncode != 0,
+    reason="the machine makes no user ids",
+)
+def test_a_user_id_without_an_account_can_build(book):
+    book.page("plain", "assert True\nprint('it', 'ran')")
+    names = ("LOGNAME", "USER", "LNAME", "USERNAME", "HOME")
+    known = {name: text for name, text in os.environ.items() if name not in names}
+    build = [sys.executable, "-m", "sphinx", "-W", str(book.docs), str(book.html)]
+    subprocess.run([*STRANGER, *build], check=True, env=known)
+    assert "it ran" in book.text("plain")
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="kernels are forked on Linux only")
+def test_a_kernel_that_ends_before_it_answers_says_why(book):
+    fails = "import signal\n\ndef fails(limit):\n    raise RuntimeError('no alarm')\n"
+    book.write("docs/shim/sitecustomize.py", f"{fails}\nsignal.alarm = fails\n")
+    known = (book.docs / "targets.toml").read_text()
+    book.targets(known.replace("env = {", 'env = { PYTHONPATH = "shim",', 1))
+    book.page("plain", "assert True")
+    said = book.build().said
+    why = "its kernel did not start: it died before it answered: RuntimeError: no alarm"
+    assert f"WARNING: plain, cell 1: {why}" in said
 
 
 def test_the_key_knows_the_versions_of_what_is_imported():

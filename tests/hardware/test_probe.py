@@ -1,6 +1,8 @@
 """The build runs on the hardware it was configured for, or stops before a page."""
 
 import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -8,6 +10,8 @@ import pytest
 from book.hardware.probe import Probe
 from book.hardware.targets import Target, TargetError
 from tests.hardware.test_targets import COUNT, SMALL
+
+SMALL_MEMORY = 300_000 << 10  # bytes, with which JAX does not start
 
 
 def sentence(built) -> str:
@@ -46,6 +50,25 @@ def test_devices_that_never_answer_are_given_up(tmp_path):
     with pytest.raises(ProcessLookupError):  # it is gone, and waited for
         os.kill(int(started.read_text()), 0)
     assert not list(tmp_path.glob("*.json"))
+
+
+def test_where_memory_is_limited_the_reason_and_the_limit_are_told():
+    script = f"""
+import resource, sys
+sys.path[:0] = {sys.path!r}
+from pathlib import Path
+from book.hardware.probe import Probe
+from book.hardware.targets import Target
+resource.setrlimit(resource.RLIMIT_AS, ({SMALL_MEMORY}, {SMALL_MEMORY}))
+Probe(Target("cpu", "", "cpu", 8, env={{"JAX_PLATFORMS": "cpu"}}), Path("x")).result()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True
+    )
+    said = done.stderr.strip().splitlines()[-1]
+    assert "(a process may have 300,000 kB of memory here, `ulimit -v`)" in said
+    assert "PyObject" not in said
+    assert " @ " not in said
 
 
 def test_too_few_devices_are_counted(book):

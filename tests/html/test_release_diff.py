@@ -143,8 +143,9 @@ def test_of_a_build_that_failed_nothing_is_kept(odd):
     assert not (odd.root / OWN).exists()
 
 
-def test_a_file_that_is_no_json_is_told_once(odd):
-    odd.write(KEPT.format("0.1"), "{")
+@pytest.mark.parametrize("text", ["{", '{"odd": {"1": 3}}', '{"odd": 3}', "[]", "3"])
+def test_a_file_that_keeps_no_messages_is_told_once(odd, text):
+    odd.write(KEPT.format("0.1"), text)
     built = odd.build()
     assert built.code == 1
     assert built.said.count("outputs/0.1.json is not what `nox -s outputs` keeps") == 1

@@ -333,3 +333,42 @@ def test_a_byte_order_mark_loses_nothing(tmp_path):
     path = tmp_path / "page.md"
     path.write_text("\N{ZERO WIDTH NO-BREAK SPACE}" + GOOD, encoding="utf-8")
     assert len(read(path, "page").cells) == 3
+
+
+MATH = "mathematics would be set by a program from another host, and pages ask none"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("```{math}\na = b\n```\n", 5),
+        ("See\nthat {math}`a = b` holds.\n", 6),
+        ("## What {math}`a` is\n", 5),
+        (":::{note}\n\n{math}`a` is one.\n:::\n", 7),
+        ("| a |\n| --- |\n| {math}`a` |\n", 7),
+        ("```{eval-rst}\n.. math:: a = b\n```\n", 6),
+        ("```{eval-rst}\nSee :math:`a`.\n```\n", 6),
+    ],
+)
+def test_mathematics_is_refused_where_it_stands(tmp_path, text, line):
+    with pytest.raises(Problem, match=MATH) as caught:
+        put(tmp_path, f"# Title\n\nProse.\n\n{text}")
+    assert caught.value.line == line
+
+
+def test_mathematics_in_an_included_file_is_refused(tmp_path):
+    (tmp_path / "part.txt").write_text("Here {math}`a` is one.\n")
+    with pytest.raises(Problem, match=f"part.txt: {MATH}") as caught:
+        put(tmp_path, "# Title\n\n```{include} part.txt\n```\n")
+    assert caught.value.line == 3
+
+
+def test_what_is_shown_as_code_is_no_mathematics(tmp_path):
+    put(tmp_path, "# Title\n\nA role is `{math}` and ``{math}`a` ``, {doc}`/a`.\n")
+
+
+def test_a_second_title_is_refused_with_its_line(tmp_path):
+    """Sphinx would leave both out of the table of contents, and say nothing."""
+    with pytest.raises(Problem, match="a second title, a heading with one `#`") as one:
+        put(tmp_path, "# Title\n\nProse.\n\n## Part\n\n# Second\n\nProse.\n")
+    assert one.value.line == 7

@@ -8,7 +8,7 @@ one day, one failing page stops the build, and tests/build/test_html_builder.py 
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.environment import BuildEnvironment
 
+from book.build.damaged_files import remove_damaged
 from book.state import Problem, book_of
 
 
@@ -27,6 +28,13 @@ class HTMLBuilder(StandaloneHTMLBuilder):
     def __init__(self, app: Sphinx, env: BuildEnvironment):
         super().__init__(app, env)
         self.book = book_of(app)
+
+    def get_outdated_docs(self) -> Iterator[str]:
+        """The pages to write: all, where what Sphinx knows of them is damaged."""
+        if remove_damaged(Path(self.outdir)):
+            yield from self.env.found_docs
+        else:
+            yield from super().get_outdated_docs()
 
     def read_doc(self, docname: str, **options: Any) -> None:
         """Read a page; where that fails, read it as one that says no more than so."""

@@ -12,6 +12,8 @@ from sphinx.application import Sphinx
 
 from book.exports.beside_pages import beside_pages
 
+_ENDS = ("", ".txt")  # of a page's source: a.md, a.md.txt
+
 
 def remove(app: Sphinx, exception: Exception | None) -> None:
     """Remove what the site, and the build beside it, has of pages that are gone."""
@@ -30,8 +32,31 @@ def remove(app: Sphinx, exception: Exception | None) -> None:
         # A page that could not be opened keeps its outputs until it can.
         if path.name.split(".")[0].replace("~", "/") not in app.book.states:
             path.unlink(missing_ok=True)
+    for path in _unused(app, made / "jupyter_execute"):
+        path.unlink()
     for folder in (out, made / "snippets", made / "jupyter_execute"):
         _remove_empty(folder)
+
+
+def _unused(app: Sphinx, drawn: Path) -> list[Path]:
+    """The pictures and downloads that no page has, and sources in another format.
+
+    MyST-NB writes the pictures of outputs to the folder `drawn`.
+    """
+    out, env = Path(app.outdir), app.env
+    pictures, downloads = out / app.builder.imagedir, out / "_downloads"
+    names = {name for _, name in env.images.values()}
+    used = {pictures / name for name in names | set(app.builder.images.values())}
+    used |= {downloads / name for _, name in env.dlfiles.values()}
+    used |= {(Path(app.srcdir) / name).resolve() for name in env.images}
+    sources = {f"{page}{env.doc2path(page).suffix}" for page in env.found_docs}
+    used |= {out / "_sources" / f"{name}{end}" for name in sources for end in _ENDS}
+    places = (pictures, downloads, drawn, out / "_sources")
+    found = {path for place in places for path in place.rglob("*") if path.is_file()}
+    made_elsewhere = set((downloads / "programs").rglob("*"))
+    # Notebooks, and the values that pages lend to others, which go when these do.
+    of_pages = {*drawn.rglob("*.ipynb"), *drawn.rglob("*.glue.json")}
+    return sorted(found - used - made_elsewhere - of_pages)
 
 
 def _of_no_page(paths: Iterable[Path], folder: Path, pages: set[str]) -> list[Path]:

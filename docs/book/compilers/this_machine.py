@@ -15,6 +15,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+from book import error_text
 from book.files import write_atomically
 from book.hardware import targets
 from book.source.dependencies import NotPython, imported_files
@@ -105,6 +106,6 @@ def _ask(book: Book, programs: list[str]) -> dict[str, dict]:
         check=False,
     )
     if done.returncode:
-        said = done.stderr.strip().splitlines() or ["nothing was said"]
-        return {program: {"refused": said[-1]} for program in programs}
+        said = error_text.last_words(done.stderr) or "nothing was said"
+        return {program: {"refused": said} for program in programs}
     return json.loads(done.stdout.strip().splitlines()[-1])

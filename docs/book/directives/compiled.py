@@ -43,21 +43,29 @@ class Compiled(BookDirective):
             now = json.loads(made_here.read_text(encoding="utf-8"))["found"][way]
             known = json.loads(kept.read_text(encoding="utf-8"))
             found = {part: known[part][way] for part in ("tpu", "gpu")}
-        except (OSError, ValueError, LookupError, TypeError):
+            made = {part: known[part]["made with"] for part in found}
+            panels = self._panels(now, found, made)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
             raise self.error(
                 f"{kept.name} does not say what compilers make of {way} of {program}: "
                 f"nox -s compile compile_gpu -- {program}"
             ) from None
-        hardware = book.kernels["mesh-of-eight"]
+        return self.parsed(tabs(panels))
+
+    def _panels(self, now: dict, found: dict, made: dict) -> dict[str, str]:
+        """Return the Markdown of each tab by its name.
+
+        It is of this build, which says `now`, and of what was `found` elsewhere by the
+        packages that it was `made` with.
+        """
+        hardware = self.book.kernels["mesh-of-eight"]
         name = "CPU" if hardware.simulated else hardware.kind
-        made = {part: known[part]["made with"] for part in found}
         eight = f"8 × {hardware.kind}"
-        panels = {
+        return {
             f"{name} ×8, this build": table({eight: now}) + lines(eight, now),
             "TPU generations": self.part(found["tpu"], made["tpu"]),
             "H100 ×8": self.part(found["gpu"], made["gpu"]),
         }
-        return self.parsed(tabs(panels))
 
     def part(self, found: dict, made: dict) -> str:
         """Return the Markdown of one tab: a table, a few lines, and who said so."""

@@ -8,12 +8,15 @@ environment and a session of its own.  `fork_server_main` is what runs in that P
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +25,7 @@ from jupyter_client import AsyncKernelManager
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import LocalProvisioner
 
+PATIENCE = 300  # seconds for a fork, on however busy a machine
 # Where Linux tells a process its children; `prctl` and `pidfd_open` are there, too.
 AVAILABLE = Path(f"/proc/self/task/{os.getpid()}/children").exists()
 _MAIN = Path(__file__).with_name("fork_server_main.py")
@@ -39,12 +43,15 @@ class ForkedProcess:
 
     stdin = stdout = stderr = None
 
-    def __init__(self, answers: socket.socket):
-        """Wait until it has started; raises `ServerEnded`."""
+    def __init__(self, answers: socket.socket, server: int):
+        """Wait until the process `server` has started it; raises `ServerEnded`."""
         self._answers = answers.makefile("rb", buffering=0)  # so none is read too early
         answers.close()
+        self._server = server
         self.lost = False
         self.returncode: int | None = None
+        if not self._wait_for_answer(PATIENCE):
+            os.kill(server, signal.SIGKILL)
         started = self._next_number()
         if started is None:
             raise ServerEnded
@@ -61,13 +68,26 @@ class ForkedProcess:
         self._answers.close()
         return None
 
+    def _wait_for_answer(self, timeout: float | None) -> bool:
+        """Whether the server answers, or ends, within `timeout` seconds.
+
+        A page may have stopped it, as by SIGSTOP: it is told to go on.
+        """
+        until = time.monotonic() + (math.inf if timeout is None else timeout)
+        while not wait([self._answers.fileno()], min(1, until - time.monotonic())):
+            if time.monotonic() >= until:
+                return False
+            with suppress(ProcessLookupError):
+                os.kill(self._server, signal.SIGCONT)
+        return True
+
     def poll(self) -> int | None:
         """Return the exit status, or None while it runs; negative is a signal."""
         return self.wait(0)
 
     def wait(self, timeout: float | None = None) -> int | None:
         """Wait at most `timeout` seconds for the end; return what `poll` does."""
-        if self.returncode is None and wait([self._answers.fileno()], timeout):
+        if self.returncode is None and self._wait_for_answer(timeout):
             self.returncode = self._next_number()
             if self.returncode is None:
                 self.lost, self.returncode = True, -signal.SIGKILL
@@ -132,12 +152,16 @@ class ForkServer:
         except OSError:
             answers.close()
             raise ServerEnded from None
-        return ForkedProcess(answers)
+        return ForkedProcess(answers, self.pid)
 
     def close(self) -> None:
         """End the Python, and with it everything it forked that is left."""
         self._requests.close()
-        self._python.wait()
+        while True:
+            self._python.send_signal(signal.SIGCONT)  # a page may have stopped it
+            with suppress(subprocess.TimeoutExpired):
+                self._python.wait(1)
+                return
 
 
 class Provisioner(LocalProvisioner):

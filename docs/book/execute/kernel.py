@@ -155,9 +155,13 @@ def opened_files(folder: Path) -> set[Path]:
 def _set_up(folder: Path, root: Path) -> str:
     """The code that runs before a page's own; its assertion has to fail."""
     text = Path(kernel_guard.__file__).read_text(encoding="utf-8")
-    names = {"root": str(root), "log": str(folder / _OPENED), "patience": PATIENCE / 2}
-    names["__name__"] = "_book_guard"
-    text += "\nbegin(shell, root, log, patience)\n"
+    names: dict[str, object] = {
+        "root": str(root),
+        "own": str(folder),
+        "log": str(folder / _OPENED),
+    }
+    names |= {"patience": PATIENCE / 2, "__name__": "_book_guard"}
+    text += "\nbegin(shell, root, own, log, patience)\n"
     return _SET_UP.format(text=text, names=names)
 
 

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TextIO
+from typing import Any, TextIO
 
 
-def begin(shell: object, root: str, log: str, patience: float) -> None:
+def begin(shell: object, root: str, own: str, log: str, patience: float) -> None:
     """Watch over the cells that the IPython `shell` runs from now on."""
     note_opened_files(root, log)
+    tempfile.tempdir = None  # what the environment says now
+    refuse_to_write_outside(own)
     threads = Threads(patience)
     shell.events.register("pre_run_cell", threads.before_cell)  # type: ignore[attr-defined]
     shell.events.register("post_run_cell", threads.after_cell)  # type: ignore[attr-defined]
@@ -27,7 +30,7 @@ def note_opened_files(root: str, log: str) -> None:
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     inside, seen = os.path.join(root, ""), set()
 
-    def hook(event: str, arguments: tuple) -> None:
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event != "open" or not isinstance(arguments[0], str | bytes):
             return
         if arguments[2] & os.O_ACCMODE == os.O_WRONLY:
@@ -37,6 +40,52 @@ def note_opened_files(root: str, log: str) -> None:
             seen.add(path)
             with suppress(OSError):
                 os.write(file, os.fsencode(path) + b"\0")
+
+    sys.addaudithook(hook)
+
+
+# Events of Python that make, change or remove a file: where each has its path, and
+# where the folder that it is relative to, if that is not the current one.
+_CHANGES: dict[str, list[tuple[int, int | None]]] = {
+    "os.mkdir": [(0, 2)],
+    "os.rename": [(0, 2), (1, 3)],
+    "os.link": [(1, 3)],
+    "os.symlink": [(1, 2)],
+    "os.remove": [(0, 1)],
+    "os.rmdir": [(0, 1)],
+    "os.truncate": [(0, None)],
+}
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+def refuse_to_write_outside(own: str) -> None:
+    """Let Python change files in the folder `own` only, and in caches of libraries.
+
+    What is written elsewhere would stay there, and no reader would know.
+    """
+    compiled = os.environ.get("JAX_COMPILATION_CACHE_DIR")
+    folders = [os.path.realpath(one) for one in (own, compiled, "/dev", "/proc") if one]
+    allowed = tuple(os.path.join(one, "") for one in folders)
+    hidden = os.path.join(os.path.realpath(os.path.expanduser("~")), ".")
+
+    def check(path: object) -> None:
+        if not isinstance(path, str | bytes):
+            return  # a descriptor of what is open already
+        real = os.path.realpath(os.fsdecode(path))
+        if real.startswith(allowed) or "__pycache__" in real:
+            return
+        if real.startswith(hidden) and os.sep in real[len(hidden) :]:
+            return  # of a library, such as ~/.cache/matplotlib
+        raise PermissionError(
+            f"a page may write to its own folder and to temporary files, not to {real}"
+        )
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and arguments[2] & _WRITES:
+            check(arguments[0])
+        for path, folder in _CHANGES.get(event, ()):
+            if folder is None or arguments[folder] == -1:
+                check(arguments[path])
 
     sys.addaudithook(hook)
 

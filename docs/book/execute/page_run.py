@@ -19,6 +19,7 @@ from pathlib import Path
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
+from book import error_text
 from book.execute import fresh_process, kernel, xla_cache
 from book.execute.cache import Entry, digests
 from book.execute.fork_server import ForkedProcess, ForkServer, start_through
@@ -32,6 +33,7 @@ from book.execute.processes import (
     keep_to_cores,
     kill_group,
 )
+from book.execute.temporary_folder import MARK
 from book.execute.type_comments.client import TypeComments
 from book.files import local_strings
 from book.hardware.targets import Hardware, environment
@@ -69,7 +71,12 @@ class PageRun:
         self.rules = OutputRules(page, hardware.target, private)
         self.env = environment(hardware.target, *roots) | SAME_HASHES
         self.env |= dict.fromkeys(THREADS, str(len(cores)))
-        self.env["IPYTHONDIR"] = str(folder / "ipython")
+        self.env["TMPDIR"] = str(folder / "tmp")  # which goes with the page
+        self.env[MARK] = str(folder / "ipython")
+        try:
+            Path.home()
+        except RuntimeError:  # a user id without an account: IPython would not start
+            self.env["HOME"] = str(folder)
         self.written = LowLevelOutput(folder)
         self.server: ForkServer | None = None
         self.process: Process | None = None
@@ -82,7 +89,8 @@ class PageRun:
         Raises `Problem` where it fails, `ServerEnded`, and OSError.
         """
         self.server = server
-        self.work.mkdir(parents=True)
+        for place in (self.work, self.folder / "tmp"):
+            place.mkdir(parents=True)
         if server:
             # JAX has been imported in a warm kernel, and reads nothing more.
             warm = not any("environ" in cell.source for cell in self.page.cells)
@@ -120,7 +128,7 @@ class PageRun:
             keep_to_cores(self.process, self.cores)
             await self.client.async_start_new_kernel_client()
         except RuntimeError as error:  # as Jupyter says that it gave up
-            reason = f"its kernel did not start: {error}"
+            reason = f"its kernel did not start: {error}{self._last_words()}"
             raise self.rules.problem(first, reason) from None
         index = len(self.page.cells)
         proof = self.notebook.cells[index]
@@ -131,10 +139,17 @@ class PageRun:
         self.written.take()  # is not of a cell
         self.used = ProcessorTime(self.process.pid)
 
+    def _last_words(self) -> str:
+        """The last line that the kernel wrote to stderr, which may say why it ended."""
+        said = self.written.paths["stderr"].read_text("utf-8", "replace")
+        last = error_text.last_words(said)
+        return f": {last}" if last else ""
+
     async def _clean_up(self) -> None:
         """Remove what the kernel used; it has been killed."""
-        with suppress(RuntimeError):
-            await self.client._async_cleanup_kernel()
+        if self.client.km:  # nbclient cleans up itself where a kernel does not answer
+            with suppress(RuntimeError):
+                await self.client._async_cleanup_kernel()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _run_cells(self) -> None:

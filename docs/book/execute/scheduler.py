@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from book import files
 from book.execute import signals
 from book.execute.cache import Cache, Entry
 from book.execute.fork_server import AVAILABLE, ForkServer, ServerEnded
@@ -156,8 +157,7 @@ def _problem(page: Page, error: Exception) -> Problem:
     if isinstance(error, ServerEnded):
         reason = "the Python that starts kernels ended twice"
     elif isinstance(error, OSError):
-        where = error.filename or "a file"
-        reason = f"{where} could not be written: {error.strerror or error}"
+        reason = files.sentence(error)
     else:
         reason = f"could not be run, {type(error).__name__}: {error}"
     return Problem(page.name, reason)

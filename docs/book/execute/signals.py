@@ -14,7 +14,7 @@ import threading
 from collections.abc import Coroutine
 from types import FrameType
 
-from book.files import UNWRITABLE
+from book.files import is_of_machine, sentence
 
 _SIGNALS = [
     getattr(signal, name)
@@ -76,6 +76,5 @@ def explain_unwritable(exception: Exception | None) -> None:
     `exception` is what ended the build, if anything did; raises `SystemExit`.
     """
     error = getattr(exception, "orig_exc", None) or exception
-    if isinstance(error, OSError) and error.errno in UNWRITABLE:
-        where = error.filename or "a file of the build"
-        raise SystemExit(f"\n{where} could not be written: {error.strerror}.")
+    if is_of_machine(error):
+        raise SystemExit(f"\n{sentence(error)}")

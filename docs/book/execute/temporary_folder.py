@@ -1,22 +1,27 @@
 """The temporary folder of a build; the next build removes it if this one cannot.
 
 A build that is killed cannot clean up.  Each folder holds a lock for as long as its
-process lives; a folder whose lock is free belongs to nobody, and is removed.
+process lives; a folder whose lock is free belongs to nobody, and is removed.  So is
+what pages of such a build have left running: the variable `MARK` leads into the folder.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 import filelock
+import psutil
 
 PREFIX = "book-"
+MARK = "IPYTHONDIR"  # a variable of all kernels, and of what they start
 OTHERS = ("/tmp", "/dev/shm")  # where the usual place has too long a name
-# The path of a socket has 107 letters at most; ours are `N/kernel-ipc-5` in the folder.
-_LONGEST = 85
+# The path of a socket has 107 bytes at most.  Those of a page may be called as those of
+# multiprocessing: `N/tmp/pymp-12345678/listener-12345678` in the folder.
+_LONGEST = 65
 
 
 class NoFolder(OSError):
@@ -27,9 +32,13 @@ class TemporaryFolder:
     """A new temporary folder at `path`, a context manager; raises `NoFolder`."""
 
     def __init__(self) -> None:
-        self.path = _new()
-        self._lock = filelock.FileLock(self.path / "lock")
-        self._lock.acquire()
+        while True:
+            self.path = _new()
+            self._lock = filelock.FileLock(self.path / "lock")
+            # Another build may look between the two, and remove what nobody holds.
+            with suppress(FileNotFoundError):
+                self._lock.acquire()
+                return
 
     def __enter__(self) -> TemporaryFolder:
         """Remove what builds that were killed have left."""
@@ -51,7 +60,7 @@ def _new() -> Path:
     """Make a folder where temporary files go, or where its name is short enough."""
     places = [tempfile.gettempdir(), *OTHERS]
     for place in places:
-        if len(place) + len(PREFIX) + 9 <= _LONGEST:
+        if len(os.fsencode(place)) + len(PREFIX) + 9 <= _LONGEST:
             with suppress(OSError):
                 return Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
     raise NoFolder(
@@ -66,4 +75,13 @@ def _remove_if_dead(path: Path) -> None:
         return  # not ours, or not locked yet
     lock = filelock.FileLock(path / "lock", timeout=0)
     with suppress(OSError, filelock.Timeout), lock:
+        _kill_what_belongs_to(path)
         shutil.rmtree(path, ignore_errors=True)
+
+
+def _kill_what_belongs_to(path: Path) -> None:
+    """Kill the processes whose environment leads into the folder at `path`."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.environ().get(MARK, "").startswith(f"{path}/"):
+                process.kill()

@@ -19,6 +19,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from book import error_text
 from book.files import write_atomically
 from book.hardware.targets import (
     MESH,
@@ -87,8 +88,8 @@ class Probe:
             self._process.communicate()  # until it is gone
             raise self._missing(f"no answer within {self._patience:.0f} s") from None
         if self._process.returncode:
-            last = (err.strip().splitlines() or ["nothing was said"])[-1]
-            raise self._missing(last.rstrip("."))
+            last = error_text.last_words(err) or "nothing was said"
+            raise self._missing(last.rstrip(".") + _memory_limit())
         return json.loads(out.strip().splitlines()[-1])
 
     def _missing(self, found: str) -> TargetError:
@@ -98,6 +99,18 @@ class Probe:
             f"{self.target.platform!r}; found: {found}. "
             f"{_EVERY if name == 'cpu' else _ANYWHERE}"
         )
+
+
+def _memory_limit() -> str:
+    """How memory is limited, as the end of a sentence; nothing where it is not."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return ""
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft == resource.RLIM_INFINITY:
+        return ""
+    return f" (a process may have {soft // 1024:,} kB of memory here, `ulimit -v`)"
 
 
 def _digest(target: Target) -> str:

@@ -131,6 +131,9 @@ def _fault(key: str, value: object) -> str | None:
     parts: list[object] = []
     if isinstance(value, dict):
         parts = list(value.values())
+        for name, text in value.items():
+            if not name or "=" in name or "\0" in f"{name}{text}":
+                return f"has {name!r} = {text!r} in {key}, no variable of a process"
     elif isinstance(value, list):
         parts = value
     for part in parts:
@@ -138,9 +141,11 @@ def _fault(key: str, value: object) -> str | None:
             return f"has {part!r} in {key}, which is no text; put it in quotes"
         if key == "quiet":
             try:
-                re.compile(part)
+                all_of_it = re.search(part, "")
             except re.error as error:
                 return f"has {part!r} in quiet, no regular expression: {error}"
+            if all_of_it:
+                return f"has {part!r} in quiet, which would silence every line"
     return None
 
 

@@ -91,6 +91,8 @@ def _read(path: Path, _changed: int) -> Outputs | None:
     """The messages in a file that was last `_changed` then; None where it has none."""
     try:
         pages = json.loads(path.read_text(encoding="utf-8"))
+        if not all(isinstance(m, str) for of in pages.values() for m in of.values()):
+            return None
         return {page: dict(messages) for page, messages in pages.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return None

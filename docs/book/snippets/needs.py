@@ -117,8 +117,9 @@ class Needs:
         if one.fails or one.is_main or ours:
             return
         changed = self._changed(one, names)
-        module = self.names(one, {sets(one.node)})
-        if any(maker.imported for maker in self._made(module)):
+        setting = sets(one.node)
+        module = self.names(one, {setting})
+        if setting == "open" or any(m.imported for m in self._made(module)):
             self._settings.add(one)
             changed -= module
         self._bind(one, bound, names, changed)

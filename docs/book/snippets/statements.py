@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +18,12 @@ from book.source.model import Cell
 PAGE = "the page"
 PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 Name = tuple[str, str]  # the page or module, and the name
+_MUTABLE = ("dict", "list", "set")
 _BLIND = {"eval", "exec", "globals", "locals", "vars"}  # nobody can see what they use
+_UNSEEN = "and no copy would have them; use them by name"
+# The module that a cell, or a copy of it, is: `__main__`, `sys.modules[__name__]`.
+_MODULE_ITSELF = re.compile(r"\b__main__\b|\bmodules\[__name__\]")
+_IS_MAIN = re.compile(r"""__name__ == (["'])__main__\1""")
 
 
 class SliceError(Exception):
@@ -75,7 +81,8 @@ def statements(source: str, unit: str, cell: Cell | None = None) -> list[Stateme
     """Parse `source` into statements; raises `SliceError`."""
     try:
         tree = parse(source)
-        if "await" in source:  # outside of a function it needs a notebook
+        if "await" in source or "async" in source:
+            # Outside of a function they need a notebook.
             compile(tree, "a cell", "exec", dont_inherit=True)
         return list(_split(source, tree.body, unit, cell))
     except SyntaxError as error:
@@ -103,20 +110,48 @@ def _split(
         else:
             found = uses(node, last and cell is not None and shows(node))
             if cell is None or cell.visible:
-                _refuse(code, found, cell)
+                _refuse(node, code, found, cell)
             yield Statement(node, unit, cell, comment, code, last, found)
 
 
-def _refuse(code: str, found: Uses, cell: Cell | None) -> None:
+def _refuse(node: ast.stmt, code: str, found: Uses, cell: Cell | None) -> None:
     """Refuse what no program could do as its cell, or a module, does it."""
+    if cell and _MODULE_ITSELF.search(_IS_MAIN.sub("", code)):
+        raise SliceError(f"binds names of its own module, {_UNSEEN}", cell)
+    if cell and (name := _changed_default(node)):
+        what = f"changes the default of `{name}`, as calls in other cells do"
+        raise SliceError(f"{what}: make it None, and the value inside", cell)
     if cell and code.startswith("os.environ"):
         what = "sets the environment, which JAX reads while it is imported"
         raise SliceError(f"{what}: make the cell `:fresh:`", cell)
     for blind in _BLIND & (found.reads | found.later) if cell else ():
-        what = f"`{blind}()` hides which names it uses, and no copy would have"
-        raise SliceError(f"{what} them; use them by name", cell)
+        raise SliceError(f"`{blind}()` hides which names it uses, {_UNSEEN}", cell)
     for name in sorted(found.bound & PYTHON):
         raise SliceError(f"binds `{name}`, which is Python's own; rename it", cell)
+
+
+def _changed_default(node: ast.stmt) -> str | None:
+    """The parameter of a function in `node` whose default its body changes in place."""
+    for function in ast.walk(node):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        takes = function.args
+        positional = [*takes.posonlyargs, *takes.args]
+        first = len(positional) - len(takes.defaults)
+        pairs: list[tuple[ast.arg, ast.expr | None]] = []
+        pairs += zip(positional[first:], takes.defaults, strict=True)
+        pairs += zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
+        with_default = {arg.arg for arg, default in pairs if _is_mutable(default)}
+        changed = {name for one in function.body for name in uses(one).breaks}
+        for name in sorted(with_default & changed):
+            return name
+    return None
+
+
+def _is_mutable(node: ast.AST | None) -> bool:
+    """Whether it makes a list, a dict or a set."""
+    made = isinstance(node, ast.List | ast.Dict | ast.Set)
+    return made or getattr(getattr(node, "func", None), "id", "") in _MUTABLE
 
 
 def _imported(
@@ -127,6 +162,8 @@ def _imported(
         text = f"`{ast.unparse(node)}`"
         if alias.name == "*":
             raise SliceError(f"{text} hides where names come from; name them", cell)
+        if "__main__" in (alias.name, getattr(node, "module", None)):
+            raise SliceError(f"{text} hides which names it uses, {_UNSEEN}", cell)
         if getattr(node, "module", None) == "__future__":
             raise SliceError(f"{text} changes what code means; leave it out", cell)
         found = Uses()

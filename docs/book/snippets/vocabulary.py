@@ -29,6 +29,9 @@ SETS = tuple(
     "setrecursionlimit simplefilter update".split()
 )
 
+# Those that set such a state, or make a file, and return something all the same.
+ALSO_SETS = ("makedirs", "mkdir", "seterr", "write", "write_bytes", "write_text")
+
 
 def root(node: ast.AST | None) -> str:
     """The name that `a.b[0].c` starts from; "" where it starts at none."""
@@ -50,10 +53,27 @@ def is_silent(function: ast.AST | None) -> bool:
 
 
 def sets(node: ast.stmt) -> str:
-    """The module whose state it sets: "jax" of `jax.config.update(…)`; "" of none."""
-    if isinstance(node, ast.Expr) and called(node.value).startswith(SETS):
-        return root(node.value)
+    """The module whose state it sets: "jax" of `jax.config.update(…)`; "" of none.
+
+    It is "open" where it writes to a file of that name: a copy has only its own files.
+    """
+    if isinstance(node, ast.With):
+        opened = [one.context_expr for one in node.items]
+        return "open" if any(map(_opens_to_write, opened)) else ""
+    call = getattr(node, "value", None)
+    if isinstance(node, ast.Expr) and called(call).startswith(SETS):
+        return root(call)
+    if isinstance(node, ast.Expr | ast.Assign) and called(call) in ALSO_SETS:
+        return root(call)
     return ""
+
+
+def _opens_to_write(node: ast.AST) -> bool:
+    """Whether it is `open(name, "w")`, or the like."""
+    given = getattr(node, "args", [])[1:] + getattr(node, "keywords", [])
+    values = (getattr(one, "value", None) for one in given)
+    modes = "".join(value for value in values if isinstance(value, str))
+    return called(node) == "open" and root(node) == "open" and bool({*modes} & {*"wax"})
 
 
 def shows(node: ast.stmt) -> bool:

@@ -40,6 +40,11 @@ DISPLAY_TAGS = frozenset(
     for verb in ("hide", "remove")
     for what in ("input", "output", "cell")
 )
+_NO_MATH = (
+    "mathematics would be set by a program from another host, and pages ask none; "
+    "write it as code, or in Unicode"
+)
+_MATH_IN_RST = re.compile(r"\s*\.\. +math::|:math:`")
 NOT_UTF_8 = "is not UTF-8; save it as UTF-8"
 # Directives whose content is no Markdown.
 _VERBATIM = (*"code literal eval-rst math raw toctree chapter compiled".split(),)
@@ -72,6 +77,10 @@ def read(path: Path, name: str) -> Page:
         raise Problem(name, why, line)
     if not any(line.strip() for line in lines[found.ends :]):
         raise Problem(name, "is empty", 1)
+    titles = [heading.line for heading in found.headings if heading.level == 1]
+    if len(titles) > 1:
+        why = "a second title, a heading with one `#`, takes the page's own out of the "
+        raise Problem(name, f"{why}table of contents; give it two", titles[1])
     fences = [fence for fence in found.fences if fence.name == CELL]
     cells = tuple(_cell(name, n, fence, lines) for n, fence in enumerate(fences, 1))
     settings = front.settings(bool(cells))
@@ -183,7 +192,8 @@ def _parser(inline: bool) -> MarkdownIt:
 class _Markdown:
     """What stands in a file of Markdown, collected from the tokens of its parser.
 
-    `lost` are cells that would not run: the line, and a sentence that says why.
+    `lost` is what readers would not see as it is meant, such as cells that would not
+    run: the line, and a sentence that says why.
     """
 
     path: Path
@@ -224,6 +234,9 @@ class _Markdown:
                 self.targets.append(token.content)
             elif token.type in ("html_block", "myst_line_comment"):
                 self._find_lost_cells(token, line)
+            if token.type == "inline" and _has_math(token):
+                above_it = token.content.partition("{math}")[0]
+                self.lost.append((line + above_it.count("\n"), _NO_MATH))
             if (token.type == "inline" and not heading) or _is_html(token):
                 self._add_prose(lines[slice(*(token.map or (0, 0)))], line)
 
@@ -259,8 +272,12 @@ class _Markdown:
                 self.lost.append((line, why))
         elif name == "include":
             self._check_included(line, self.path.parent / fence.argument)
+        elif name == "math":
+            self.lost.append((line, _NO_MATH))
         elif name == "eval-rst":
             for number, one in enumerate(fence.body, fence.first):
+                if _MATH_IN_RST.search(one):
+                    self.lost.append((number, _NO_MATH))
                 if match := _LOST_IN_RST.match(one):
                     why = f"`{match[1]}` in {{eval-rst}} would be lost; "
                     why += "write it in Markdown"
@@ -275,9 +292,20 @@ class _Markdown:
         inner = _Markdown(path)
         inner.add(path.read_text(encoding="utf-8", errors="replace"))
         names = {fence.name for fence in inner.fences}
-        if inner.lost or names & {CELL, "literalinclude"}:
+        reasons = {why for _, why in inner.lost}
+        if _NO_MATH in reasons:
+            self.lost.append((line, f"{path.name}: {_NO_MATH}"))
+        if reasons - {_NO_MATH} or names & {CELL, "literalinclude"}:
             why = "a code cell or listing in an included file "
             self.lost.append((line, f"{why}({path.name}) is lost"))
+
+
+def _has_math(token: Token) -> bool:
+    """Whether there is a role `{math}` in the text of `token`."""
+    if "{math}" not in token.content:
+        return False
+    inline = _parser(inline=True).parseInline(token.content)[0].children or []
+    return any(t.type == "myst_role" and t.meta.get("name") == "math" for t in inline)
 
 
 def _is_html(token: Token) -> bool:
