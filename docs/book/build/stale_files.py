@@ -55,8 +55,9 @@ def _unused(app: Sphinx, drawn: Path) -> list[Path]:
     places = (pictures, downloads, drawn, out / "_sources")
     found = {path for place in places for path in place.rglob("*") if path.is_file()}
     made_elsewhere = set((downloads / "programs").rglob("*"))
-    notebooks = set(drawn.rglob("*.ipynb"))
-    return sorted(found - used - made_elsewhere - notebooks)
+    # Notebooks, and the values that pages lend to others, which go when these do.
+    of_pages = {*drawn.rglob("*.ipynb"), *drawn.rglob("*.glue.json")}
+    return sorted(found - used - made_elsewhere - of_pages)
 
 
 def _of_no_page(paths: Iterable[Path], folder: Path, pages: set[str]) -> list[Path]:
