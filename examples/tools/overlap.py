@@ -11,6 +11,7 @@ run one after another. XLA writes one beside which others can run in three ways:
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
 KINDS = "all-reduce|all-gather|all-to-all|reduce-scatter|collective-permute"
 COMPUTATION = re.compile(r"(?:ENTRY )?%(\S+) \(.*-> .*\{$")
@@ -59,14 +60,18 @@ def _found(lines: list[str], program: dict[str, list[str]]) -> list[str]:
             continue
         kind = "reduce-scatter" if "%all-reduce-scatter" in line else kinds[0]
         end = _wait(lines, at)
-        between = [x for y in lines[at + 1 : end] for x in _with_called(y, program)]
         if end is None:
             keys.append(f"{kind} alone")
-        elif any(map(PRODUCT.search, between)):
+        elif any(map(multiplies(program), lines[at + 1 : end])):
             keys.append(f"{kind} beside a product")
         else:
             keys.append(f"{kind} started")
     return keys
+
+
+def multiplies(program: dict[str, list[str]]) -> Callable[[str], bool]:
+    """Return a function: whether an instruction of `program` has a matrix product."""
+    return lambda line: any(map(PRODUCT.search, _with_called(line, program)))
 
 
 def _with_called(line: str, program: dict[str, list[str]]) -> list[str]:
