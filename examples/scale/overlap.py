@@ -128,7 +128,9 @@ def shapes(mesh, specs, layers=8, tokens=4096, width=4096, hidden=16384):
     else:
         up, down = (layers, *up), (layers, *down)
     described = [
-        jax.ShapeDtypeStruct(shape, jnp.bfloat16, sharding=jax.NamedSharding(mesh, spec))
+        jax.ShapeDtypeStruct(
+            shape, jnp.bfloat16, sharding=jax.NamedSharding(mesh, spec)
+        )
         for shape, spec in zip((up, down, (rows, width)), specs, strict=True)
     ]
     return tuple(described[:2]), described[2]
