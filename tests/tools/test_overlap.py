@@ -40,7 +40,7 @@ FUSED = """\
 %begins (p: f32[1,8]) -> (f32[1,8], u32[]) {
   %all-gather.5 = f32[8,8] all-gather(%p), channel_id=3
 }
-%async_collective_fusion.1 (p: f32[1,8], q: u32[]) -> (f32[8,8], u32[]) {
+%async_collective_fusion (p: f32[1,8], q: u32[]) -> (f32[8,8], u32[]) {
   %convolution.1 = f32[8,8] convolution(%p, %p), dim_labels=bf_io->bf
   %all-gather.6 = f32[8,8] all-gather(%p), channel_id=3
 }
@@ -51,7 +51,7 @@ FUSED = """\
 STEPS = [
     "%async-collective-start = (f32[1,8], u32[]) fusion(%p), calls=%begins",
     "%get.1 = u32[] get-tuple-element(%async-collective-start), index=1",
-    "%fusion.2 = (f32[8,8], u32[]) fusion(%p, %get.1), calls=%async_collective_fusion.1",
+    "%fusion.2 = (f32[8,8], u32[]) fusion(%p, %get.1), calls=%async_collective_fusion",
     "%get.2 = u32[] get-tuple-element(%fusion.2), index=1",
     "%async-collective-done = f32[8,8] fusion(%get.2), calls=%ends",
 ]
@@ -62,18 +62,19 @@ def of_loop(*lines, more=""):
     return PRODUCT + more + LOOP.replace("LINES", "\n".join(f"  {x}" for x in lines))
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    {
-        "one line": (of_loop(GATHER, WORK), "all-gather alone"),
-        "awaited at once": (of_loop(START, DONE, WORK), "all-gather started"),
-        "awaited later": (of_loop(START, WORK, DONE), "all-gather beside a product"),
-        "work that reads a product": (of_loop(WORK, START, READS, DONE), "all-gather started"),
-        "a call": (of_loop(*CALL[:2], WORK, CALL[2], more=CALLED), "all-gather beside a product"),
-        "a call that waits": (of_loop(*CALL, WORK, more=CALLED), "all-gather started"),
-        "a fusion": (of_loop(*STEPS, more=FUSED), "all-gather beside a product"),
-    }.values(),
-)  # fmt: skip
+BESIDE = "all-gather beside a product"
+FORMS = {
+    "one line": (of_loop(GATHER, WORK), "all-gather alone"),
+    "awaited at once": (of_loop(START, DONE, WORK), "all-gather started"),
+    "awaited later": (of_loop(START, WORK, DONE), BESIDE),
+    "reads a product": (of_loop(WORK, START, READS, DONE), "all-gather started"),
+    "a call": (of_loop(*CALL[:2], WORK, CALL[2], more=CALLED), BESIDE),
+    "a call that waits": (of_loop(*CALL, WORK, more=CALLED), "all-gather started"),
+    "a fusion": (of_loop(*STEPS, more=FUSED), BESIDE),
+}
+
+
+@pytest.mark.parametrize(("text", "found"), FORMS.values(), ids=FORMS)
 def test_each_form_counts_once(text, found):
     assert beside(text) == beside(text, loops_only=True) == {found: 1}
 
@@ -100,4 +101,5 @@ def test_the_record_has_every_chip_and_every_way():
     assert set(kept) == set(program.CHIPS)
     for title, (_, chips, ways) in program.SETS.items():
         for chip in chips:
-            assert set(kept[chip][title]) == set(ways), (chip, title)
+            wanted = set(ways) - {*program.LEFT_OUT.get(chip, ())}
+            assert set(kept[chip][title]) == wanted, (chip, title)
