@@ -24,7 +24,7 @@ from jax import P, lax
 from jax.experimental.mesh_utils import create_hybrid_device_mesh
 from jax.sharding import AxisType, Mesh
 
-from examples.tools.overlap import computations
+from examples.tools.overlap import computations, multiplies
 
 KEPT = Path(__file__).with_name("slices.crossing.json")
 LAYERS, WIDTH, HIDDEN, TOKENS = 8, 2048, 8192, 1024  # tokens on each device
@@ -45,20 +45,31 @@ def two_slices(topology):
 
 
 def crossing(text):
-    """List what a compiled program sends to other slices: (kind, bytes, how often)."""
-    loop = r" while\(.*body=%([\w.-]+).*known_trip_count\":\{\"n\":\"(\d+)"
-    turns = {body: int(count) for body, count in re.findall(loop, text)}
-    found = []
-    for name, lines in computations(text).items():
-        for line in lines:
+    """List what a compiled program sends to other slices.
+
+    Each is (kind, bytes, in a loop, products between its start and the wait for it).
+    """
+    loops = re.findall(r"body=%([\w.-]+)", text)
+    program, found = computations(text), []
+    for name, lines in program.items():
+        for at, line in enumerate(lines):
             if " send(" in line and "_xla_megascale_transfer_type" in line:
                 kind = re.findall(r'_transfer_type="(\w+)"', line)[0]
                 dtype, shape = re.findall(r"= \((\w+)\[([\d,]*)\]", line)[0]
                 nbytes = int(re.findall(r"\d+", dtype)[0]) // 8
                 nbytes *= prod(map(int, shape.split(",")))
                 kind = kind.lower().replace("_", "-")
-                found.append((kind, nbytes, turns.get(name, 1)))
+                products = sum(map(multiplies(program), lines[at : wait(lines, line)]))
+                found.append((kind, nbytes, name in loops, products))
     return found
+
+
+def wait(lines, send):
+    """Return where a computation waits for what comes back for a `send`."""
+    transfer = re.findall(r'_transfer_rendezvous="[^"]*"', send)[0]
+    recv = next(line for line in lines if " recv(" in line and transfer in line)
+    done = f"recv-done({recv.split(' = ')[0]})"
+    return next(at for at, line in enumerate(lines) if done in line)
 
 
 def mapped(function, before, after):

@@ -11,6 +11,7 @@ run one after another. XLA writes one beside which others can run in three ways:
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
 KINDS = "all-reduce|all-gather|all-to-all|reduce-scatter|collective-permute"
 COMPUTATION = re.compile(r"(?:ENTRY )?%(\S+) \(.*-> .*\{$")
@@ -53,20 +54,28 @@ def _found(lines: list[str], program: dict[str, list[str]]) -> list[str]:
     """Return a key for each collective of one computation."""
     keys = []
     for at, line in enumerate(lines):
-        kinds = [m[1] for x in _with_called(line, program) if (m := COLLECTIVE.search(x))]
-        later_step = re.match(r"\S+-(done|update)", line) or "async_collective_fu" in line
+        kinds = [
+            m[1] for x in _with_called(line, program) if (m := COLLECTIVE.search(x))
+        ]
+        later_step = (
+            re.match(r"\S+-(done|update)", line) or "async_collective_fu" in line
+        )
         if not kinds or later_step:
             continue
         kind = "reduce-scatter" if "%all-reduce-scatter" in line else kinds[0]
         end = _wait(lines, at)
-        between = [x for y in lines[at + 1 : end] for x in _with_called(y, program)]
         if end is None:
             keys.append(f"{kind} alone")
-        elif any(map(PRODUCT.search, between)):
+        elif any(map(multiplies(program), lines[at + 1 : end])):
             keys.append(f"{kind} beside a product")
         else:
             keys.append(f"{kind} started")
     return keys
+
+
+def multiplies(program: dict[str, list[str]]) -> Callable[[str], bool]:
+    """Return a function: whether an instruction of `program` has a matrix product."""
+    return lambda line: any(map(PRODUCT.search, _with_called(line, program)))
 
 
 def _with_called(line: str, program: dict[str, list[str]]) -> list[str]:
@@ -75,7 +84,7 @@ def _with_called(line: str, program: dict[str, list[str]]) -> list[str]:
 
 
 def _wait(lines: list[str], start: int) -> int | None:
-    """Return where the instruction is that waits for what `start` starts, if it does."""
+    """Return the line that waits for what the one at `start` starts, if it does."""
     name = lines[start].split(" = ")[0]
     if "-start" not in name:
         return None
@@ -90,21 +99,21 @@ def _wait(lines: list[str], start: int) -> int | None:
 
 
 def excerpt(text: str) -> list[str]:
-    """Return the lines of a program's loops with a collective or a product, shortened."""
+    """Return the lines of loops with a collective or a product, shortened."""
     program = computations(text)
     found = []
+    waits = re.compile(rf"%(?:{KINDS}|async-collective)\S*-(?:done|update)\S* = ")
     for name in re.findall(r"body=%([\w.-]+)", text):
         for line in program[name]:
             called = _with_called(line, program)
-            if any(COLLECTIVE.search(x) or PRODUCT.search(x) for x in called):
-                found.append(_shortened(line))
-            elif re.match(rf"%(?:{KINDS}|async-coll)\S*-(?:done|update)\S* = ", line):
+            told = any(COLLECTIVE.search(x) or PRODUCT.search(x) for x in called)
+            if told or waits.match(line):
                 found.append(_shortened(line))
     return found
 
 
 def _shortened(line: str) -> str:
-    """Return an instruction without layouts, attributes and all but its first result."""
+    """Return an instruction without layouts and attributes, and its first result."""
     line = re.sub(r"(?<=[\])])\{[^{}]*\}|/\*.*?\*/", "", line)
     line = re.sub(r", (?:channel_id|kind|control-predecessors)=.*", "", line)
     line = re.sub(r", (?:frontend_attributes|async_execution_thread)=.*", "", line)
