@@ -104,7 +104,7 @@ def table(rows: dict[str, dict]) -> str:
     text = ":::{list-table}\n:header-rows: 1\n:stub-columns: 1\n\n"
     for row in written:
         for number, cell in enumerate(row):
-            lines = "\\\n    ".join(line for line in cell if line)
+            lines = "\\\n    ".join(str(line) for line in cell if line)
             text += f"{' ' if number else '*'} - {lines}\n"
     return text + ":::\n"
 

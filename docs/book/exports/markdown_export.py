@@ -95,5 +95,5 @@ def write_index(app: Sphinx, exception: Exception | None) -> None:
 def remove_others(app: Sphinx, exception: Exception | None) -> None:
     """Remove the Markdown of pages that are gone."""
     if exception is None and app.builder.format == "html":
-        written = [state.name for state in book_of(app).written()]
+        written = filter(book_of(app).writes, app.env.found_docs)
         keep_only(Path(app.outdir), (END,), written)
