@@ -22,7 +22,6 @@ _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[0-~])?"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
-_OVERWRITTEN = re.compile(r".*\r(?=[^\n])")
 _FILE = r"(?:[A-Za-z]:\\|/)[^\s:,;()'\"]*\.py"
 _PLACE = rf"{_FILE}(?::\d+)*(?:, line \d+)?(?: \([\w<>.]+\))?"
 _ALONE = re.compile(rf"\s*{_PLACE}\s*")
@@ -56,7 +55,8 @@ def plain(text: str) -> str:
     >>> plain("20% done\r40% done\n")
     '40% done\n'
     """
-    return _OVERWRITTEN.sub("", printable(text).replace("\r\n", "\n")).replace("\r", "")
+    lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    return printable("\n".join(lines))
 
 
 def message(name: str, said: str) -> str:

@@ -66,6 +66,9 @@ def test_a_page_follows_what_it_includes_and_shows_of_others(book):
     assert "second" in (book.html / "_images" / "pic.svg").read_text()
     assert "second" in book.text("index") and "first" not in shown
     assert "The second inner words." in (book.html / "shows.md").read_text()
+    older(book.docs / "inner.txt", "The third inner words.")
+    assert book.build().code == 0
+    assert "The third inner" in book.text("shows") and "43" in book.text("shows")
     book.page("lends", "x = 1\nassert x")
     for _ in range(2):
         built = book.build()

@@ -8,11 +8,12 @@ one day, one failing page stops the build, and tests/build/test_html_builder.py 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from myst_nb.sphinx_ext import add_global_html_resources
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.environment import BuildEnvironment
@@ -47,6 +48,17 @@ class HTMLBuilder(StandaloneHTMLBuilder):
             state.page = None
             super().read_doc(docname, **options)
 
+    def get_target_uri(self, docname: str, typ: str | None = None) -> str:
+        """The address of a page; in English where this language does not have it."""
+        uri = super().get_target_uri(docname, typ)
+        if docname in self.env.found_docs and not self.book.writes(docname):
+            return f"../{uri}"
+        return uri
+
+    def write_documents(self, docnames: Set[str]) -> None:
+        """Write the pages that this language has."""
+        super().write_documents({name for name in docnames if self.book.writes(name)})
+
     def write_doc(self, docname: str, doctree: nodes.document) -> None:
         """Write a page; where that fails, remove what the last build wrote of it."""
         problems = self.book.state(docname).problems
@@ -56,10 +68,29 @@ class HTMLBuilder(StandaloneHTMLBuilder):
         if len(problems) > known:
             Path(self.get_outfilename(docname)).unlink(missing_ok=True)
 
+    def prepare_writing(self, docnames: Set[str]) -> None:
+        """Write MyST-NB's style sheet first: its digest stands in every page.
+
+        MyST-NB writes it last, so pages of a first build would not have it.
+        """
+        Path(self.outdir, "_static").mkdir(exist_ok=True)
+        add_global_html_resources(self._app, None)
+        super().prepare_writing(docnames)
+
+    def load_indexer(self, docnames: Set[str]) -> None:
+        """Load the search index without the words of pages that are gone."""
+        super().load_indexer(docnames)
+        if self.indexer:
+            for pages_of in (self.indexer._mapping, self.indexer._title_mapping):
+                for word in [word for word, pages in pages_of.items() if not pages]:
+                    del pages_of[word]
+
     def finish(self) -> None:
         """Take note of pages that another process could not write, and has reported."""
-        for name in self.env.found_docs:
+        for name in filter(self.book.writes, self.env.found_docs):
             problems = self.book.state(name).problems
             if not problems and not Path(self.get_outfilename(name)).exists():
                 problems.append(Problem(name, "could not be written"))
         super().finish()
+        # What Sphinx was configured as before is of no use to a reader.
+        Path(self.outdir, ".buildinfo.bak").unlink(missing_ok=True)
