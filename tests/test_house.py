@@ -243,7 +243,7 @@ BAD = {
         ("```{code-cell}", "```{code-cell}\n:tags: [hide-input]", "is folded away"),
     ],
     page_rules.it_has_one_title: [
-        (TASK, "# Another one", "the page has 2 titles, not one"),
+        ("# Here: a title", "## Here: a title", "the page has 0 titles, not one"),
     ],
     page_rules.it_sets_eight_devices: [
         (page_rules.EIGHT, "", "the first code that imports JAX does not ask for"),
