@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import REAL, Book
 
-WALKS = int(os.environ.get("BOOK_WALKS", "6"))
+WALKS = int(os.environ.get("BOOK_WALKS", "5"))
 NAMES = ["a", "b", "deep/c"]
 # What a page can consist of; PAGE stands for a page, perhaps another.
 PARTS = [

@@ -72,7 +72,8 @@ def refuse_to_write_outside(own: str) -> None:
         if not isinstance(path, str | bytes):
             return  # a descriptor of what is open already
         real = os.path.realpath(os.fsdecode(path))
-        if real.startswith(allowed) or "__pycache__" in real:
+        inside = os.path.join(real, "").startswith(allowed)  # or the folder itself
+        if inside or "__pycache__" in real:
             return
         if real.startswith(hidden) and os.sep in real[len(hidden) :]:
             return  # of a library, such as ~/.cache/matplotlib
