@@ -4,11 +4,13 @@
 has to pass before a change is merged. `nox --list` shows the others.
 """
 
+import functools
 import hashlib
 import locale
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import nox
@@ -23,12 +25,15 @@ CHECKS = {"tests": ()}
 CHECKS_OF_THE_PUBLISHED = {
     "lint": (),
     "docs": (),
+    "languages": (),
+    "translations": ("--check",),
     "compile": ("--check",),
     "small": (),
 }
 PUBLISHED = (3, 12)
 
 HTML = Path("docs/_build/html")
+LOCALE = Path("docs/locale")
 BUILD = ("sphinx-build", "-W", "--keep-going", "-j", "auto")
 BUILD += ("-d", "docs/_build/doctrees", "docs")
 LAUNCH = Path("examples/scale/runners")  # files that schedulers read
@@ -50,6 +55,35 @@ OF_PAGES = [f"tests/test_{name}.py" for name in ("house", "pasted", "snippets")]
 OF_PAGES += ["tests/test_exercises.py", "tests/test_notebooks.py"]
 COMPILE = ("python", "-m", "book.compilers.command")
 
+# What `docs` and `tests` run in their environments, asked for under other names: each
+# environment takes about a gigabyte, and is installed once.
+ASKED: dict[str, list[Callable[[nox.Session], None]]] = {"docs": [], "tests": []}
+ENDED: set[str] = set()  # those that have run, or failed
+
+
+def runs_in(environment: str) -> Callable[[Callable], nox.registry.Func]:
+    """Make a function a session that runs in the environment of another one."""
+
+    def register(run: Callable[[nox.Session], None]) -> nox.registry.Func:
+        @functools.wraps(run)
+        def ask(session: nox.Session) -> None:
+            if environment in ENDED:  # Nox runs no session twice
+                session.error(f"runs by itself: nox -s {run.__name__}")
+            ASKED[environment].append(run)
+            session.notify(environment, session.posargs)
+
+        return nox.session(ask, venv_backend="none")
+
+    return register
+
+
+def run_asked(session: nox.Session, usual: Callable[[nox.Session], None]) -> None:
+    """Run what was asked for in this session's environment, or else what is `usual`."""
+    environment = session.name.partition("-")[0]  # such as docs-3.11
+    ENDED.add(environment)
+    for run in ASKED[environment] or [usual]:
+        run(session)
+
 
 def install(session: nox.Session, group: str) -> None:
     """Install what the lock names, uncompiled; nothing if it is there, or no venv."""
@@ -59,14 +93,14 @@ def install(session: nox.Session, group: str) -> None:
         return  # nox --no-venv: the packages are the machine's own
     lock = Path("requirements", f"{group}.txt")
     digest = hashlib.sha256(lock.read_bytes()).hexdigest()
-    stamp = Path(session.virtualenv.location, "lock.sha256")
+    stamp = Path(session.virtualenv.location, f"{group}.sha256")
     if not stamp.exists() or stamp.read_text() != digest:
         session.install("--no-compile", "--no-deps", "--require-hashes", f"-r{lock}")
         stamp.write_text(digest)
 
 
 def use_known_locale(session: nox.Session) -> None:
-    """Take another locale where the one asked for is not there: Sphinx would end."""
+    """Take another locale where the one asked for is missing, as Sphinx would end."""
     try:
         locale.setlocale(locale.LC_ALL, "")
     except locale.Error:
@@ -82,18 +116,52 @@ def pytest(session: nox.Session, *args: str) -> None:
     session.run(*PYTEST, *(session.posargs or args))
 
 
+def build(session: nox.Session, *options: str) -> None:
+    """Build the site, and say where it is."""
+    install(session, "docs")
+    session.run(*BUILD, str(HTML), "-b", "html", *options, *session.posargs)
+    session.log(f"The book: {(HTML / 'index.html').resolve().as_uri()}")
+
+
 @nox.session
 def docs(session: nox.Session) -> None:
     """Every page runs here and becomes the site in docs/_build/html."""
+    run_asked(session, build)
+
+
+@nox.session
+def languages(session: nox.Session) -> None:
+    """The pages in other languages, beside the English; run after `docs`."""
     install(session, "docs")
-    session.run(*BUILD, str(HTML), "-b", "html", *session.posargs)
-    session.log(f"The book: {(HTML / 'index.html').resolve().as_uri()}")
+    build_languages(session, *session.posargs)
+
+
+def build_languages(session: nox.Session, *options: str) -> None:
+    """Build docs/_build/html/LANGUAGE, with the outputs that the English book has."""
+    for language in sorted(path.name for path in LOCALE.glob("*/")):
+        made = ("-d", f"docs/_build/doctrees_{language}", str(HTML / language))
+        own = [
+            f"{word.rstrip('/')}/{language}/" if "html_baseurl=http" in word else word
+            for word in options
+        ]
+        session.run(*BUILD, *made, "-b", "html", "-D", f"language={language}", *own)
+
+
+@nox.session
+def translations(session: nox.Session) -> None:
+    """Catalogues follow their pages; what is left to do: -- [--check] [NEW PAGE]."""
+    install(session, "docs")
+    templates = "docs/_build/gettext"
+    made = ("-q", "-d", "docs/_build/doctrees_gettext", templates)
+    session.run(*BUILD, *made, "-b", "gettext")
+    command = ("python", "-m", "book.translation.command", templates)
+    session.run(*command, *session.posargs, env={"PYTHONPATH": "docs"})
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
     """Every promise is tested: programs, snippets, house rules, engine."""
-    pytest(session)
+    run_asked(session, pytest)
 
 
 @nox.session(venv_backend="none")
@@ -120,13 +188,13 @@ def newest(session: nox.Session) -> None:
         session.run(*PYTEST)
 
 
-@nox.session
+@runs_in("tests")
 def doctest(session: nox.Session) -> None:
     """Every program prints what its docstring says."""
     pytest(session, "examples")
 
 
-@nox.session
+@runs_in("tests")
 def page(session: nox.Session) -> None:
     """All that is tested of one page, and that the search finds it: -- vmap/axes."""
     install(session, "test")
@@ -141,7 +209,7 @@ def page(session: nox.Session) -> None:
     session.run(*PYTEST, "tests/test_search.py", "tests/test_shelf_rules.py")
 
 
-@nox.session
+@runs_in("tests")
 def said(session: nox.Session) -> None:
     """What each exercise's `check` says of its mistakes is kept: -- [EXERCISE...]."""
     install(session, "test")
@@ -149,13 +217,13 @@ def said(session: nox.Session) -> None:
     session.run("python", "-m", "tests.said", *session.posargs, env=eight)
 
 
-@nox.session
+@runs_in("tests")
 def snippets(session: nox.Session) -> None:
     """Every cell runs alone, in a fresh process in an empty folder."""
     pytest(session, "tests/test_snippets.py", "-v")
 
 
-@nox.session
+@runs_in("tests")
 def advice(session: nox.Session) -> None:
     """Where a page or a program is longer than most; fails nothing: -- [PAGE...]."""
     install(session, "test")
@@ -245,33 +313,40 @@ def lint(session: nox.Session) -> None:
         session.run("check-jsonschema", *schema.split(), *map(str, files))
 
 
-@nox.session
+@runs_in("docs")
 def speed(session: nox.Session) -> None:
     """The build is as fast as promised, measured on this machine."""
     install(session, "docs")
     session.run("python", "tests/speed.py", *session.posargs)
 
 
-@nox.session
+@runs_in("docs")
+def measure(session: nox.Session) -> None:
+    """What the devices here reach, in a few minutes: a record that can be published."""
+    install(session, "docs")
+    measuring = ("python", "-m", "examples.evidence.measured", *session.posargs)
+    session.run(*measuring, env={"PYTHONPATH": "docs:."})
+
+
+@runs_in("docs")
 def outputs(session: nox.Session) -> None:
     """What the installed JAX raises is kept: others show it where words differ."""
-    install(session, "docs")
-    keep = ("-D", "book_keep_outputs=1")
-    session.run(*BUILD, str(HTML), "-b", "html", *keep, *session.posargs)
+    build(session, "-D", "book_keep_outputs=1")
 
 
-@nox.session
+@runs_in("docs")
 def site(session: nox.Session) -> None:
     """What is published: -- [HTML of another JAX...] [-D html_baseurl=https://…/]."""
     install(session, "docs")
     others = [word for word in session.posargs if Path(word, "record.json").is_file()]
     options = [word for word in session.posargs if word not in others]
     session.run(*BUILD, str(HTML), "-b", "html", *options)
+    build_languages(session, *options)
     command = ("python", "-m", "book.publish.assemble", "docs/_build/site", str(HTML))
     session.run(*command, *others, env={"PYTHONPATH": "docs"})
 
 
-@nox.session
+@runs_in("docs")
 def live(session: nox.Session) -> None:
     """The site, rebuilt and reloaded at every save."""
     install(session, "docs")
@@ -281,7 +356,7 @@ def live(session: nox.Session) -> None:
     session.run("sphinx-autobuild", *watched)
 
 
-@nox.session
+@runs_in("docs")
 def play(session: nox.Session) -> None:
     """JupyterLab on the notebooks of the built book, on this machine alone."""
     install(session, "play")
@@ -289,7 +364,7 @@ def play(session: nox.Session) -> None:
     session.run(*command, *session.posargs, env={"PYTHONPATH": "docs"})
 
 
-@nox.session
+@runs_in("docs")
 def new(session: nox.Session) -> None:
     """A page, its program and its exercise, ready to be filled: -- shard_map/name."""
     install(session, "docs")
@@ -297,7 +372,7 @@ def new(session: nox.Session) -> None:
     session.run(*command, env={"PYTHONPATH": "docs"})
 
 
-@nox.session
+@runs_in("docs")
 def linkcheck(session: nox.Session) -> None:
     """Every link leads somewhere."""
     install(session, "docs")

@@ -16,7 +16,13 @@ extensions = [
     "myst_nb",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "book"]
+exclude_patterns = ["_build", "book", "locale"]
+
+# The pages in other languages: docs/locale/LANGUAGE has a catalogue for each.
+language = "en"
+locale_dirs = ["locale"]
+gettext_compact = False
+gettext_location = False
 
 # The build executes pages; MyST-NB reads each as a notebook that has its outputs
 # (book.build.executed_notebook).

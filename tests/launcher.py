@@ -27,12 +27,14 @@ from book.hardware.targets import Target, environment
 class Ended(NamedTuple):
     """How a program ended: its exit status, and what it wrote to stdout and stderr.
 
-    The status is negative when a signal ended it.
+    The status is negative when a signal ended it; `left` are the names of the files
+    and folders that it left in the empty folder in which it ran.
     """
 
     code: int
     out: str
     err: str
+    left: tuple[str, ...] = ()
 
 
 class Launcher:
@@ -99,7 +101,7 @@ class Launcher:
             if not code:
                 break
         texts = (log.read_text("utf-8", errors="replace") for log in (out, err))
-        return Ended(code, *texts)
+        return Ended(code, *texts, _names(empty))
 
     def _python(self) -> ForkServer:
         with self._starting:
@@ -112,6 +114,11 @@ class Launcher:
 def _empty(place: Path) -> Path:
     """A new empty folder."""
     return Path(tempfile.mkdtemp(dir=place))
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    """What lies in a folder."""
+    return tuple(sorted(path.name for path in folder.iterdir()))
 
 
 def _without_forks(
@@ -129,4 +136,4 @@ def _without_forks(
         )
     except subprocess.TimeoutExpired as error:
         return Ended(-signal.SIGALRM, error.stdout or "", error.stderr or "")
-    return Ended(done.returncode, done.stdout, done.stderr)
+    return Ended(done.returncode, done.stdout, done.stderr, _names(folder))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -56,6 +57,9 @@ def wrong_copies(
     if ended.code:
         yield _failed(f"{page.name}: its script", script, ended)
         return
+    for name in ended.left:
+        if not re.search(rf"\b{re.escape(name)}\b.*# writes", script):
+            yield f"{page.name}: its script leaves {name}; say so: `# writes …`"
     shown = by_cell(ended.out)
     lessons = _lessons(page, slicer)
     cells = {f"cell{cell.number}": cell for cell in page.cells}

@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from book.source.chapters import LESSON, LOOK_UP, linked_pages
+from book.source.exercises import PREFIX
 from book.source.model import Cell, Fence, Page
 from tests import house
 from tests.chosen import what_a_compiler_chose_is_guarded
@@ -293,10 +294,8 @@ def it_says_where_to_look_it_up(page: Page) -> list[str]:
 
 def it_has_an_exercise(page: Page) -> list[str]:
     """A lesson has something to do, and a check that says whether it is done."""
-    for cell in lessons(page):
-        nodes = ast.walk(ast.parse(cell.source))
-        if any(isinstance(n, ast.ImportFrom) and _is_check(n) for n in nodes):
-            return []
+    if any(cell.exercise for cell in page.cells):
+        return []
     last = len(page.text.splitlines())
     what = "no cell has `from examples.exercises.NAME import check`"
     return [house.at(page, last, what)]
@@ -326,7 +325,7 @@ def exercises_say_jaxs_words(book: house.Book) -> list[str]:
     for path in sorted((book.root / "examples" / "exercises").glob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             named = isinstance(node, ast.FunctionDef) and node.name
-            if named and (named == "solution" or named.startswith("mistake_")):
+            if named and (named == "solution" or named.startswith(PREFIX)):
                 said = " ".join((ast.get_docstring(node) or "").split())
                 where = f"{path.relative_to(book.root)}:{node.lineno}"
                 for what in _private(said, NOT_OURS | SHOWN):

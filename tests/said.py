@@ -5,7 +5,6 @@ It writes `examples/exercises/said.json`, which pages show below an exercise.
 
 from __future__ import annotations
 
-import ast
 import importlib
 import json
 import re
@@ -14,9 +13,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from book.source.exercises import PREFIX, mistakes
+
 FOLDER = Path(__file__).parents[1] / "examples" / "exercises"
 FILE = FOLDER / "said.json"
-PREFIX = "mistake_"
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
 
@@ -30,11 +30,9 @@ def load(name: str) -> ModuleType:
     return importlib.import_module(f"examples.exercises.{name}")
 
 
-def mistakes(name: str) -> list[ast.FunctionDef]:
-    """The definitions of the mistakes that the exercise `name` knows, in order."""
-    tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return [node for node in functions if node.name.startswith(PREFIX)]
+def mistakes_of(name: str) -> dict[str, str]:
+    """What each mistake of the exercise `name` says of itself, in order."""
+    return mistakes((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
 
 
 def objection(exercise: ModuleType, attempt: Any) -> str | None:
@@ -53,14 +51,14 @@ def said(name: str) -> dict[str, str | None]:
     """
     exercise = load(name)
     found = {}
-    for mistake in mistakes(name):
-        text = objection(exercise, getattr(exercise, mistake.name))
+    for mistake in mistakes_of(name):
+        text = objection(exercise, getattr(exercise, PREFIX + mistake))
         if text and ADDRESS.search(text):
             raise ValueError(
-                f"examples/exercises/{name}.py: of {mistake.name}, check says "
+                f"examples/exercises/{name}.py: of {PREFIX}{mistake}, check says "
                 f"{text!r}; an address is another in each run: say a name instead"
             )
-        found[mistake.name.removeprefix(PREFIX)] = text
+        found[mistake] = text
     return found
 
 

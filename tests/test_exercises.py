@@ -3,7 +3,6 @@
 So it is where `check` is imported, and in what *Copy runnable* gives of an exercise.
 """
 
-import ast
 import json
 import re
 from pathlib import Path
@@ -12,8 +11,9 @@ import jax
 import pytest
 
 from book.snippets.slicer import Slicer, programs
+from book.source.exercises import PREFIX
 from tests import house
-from tests.said import FILE, FOLDER, load, mistakes, names, objection, said
+from tests.said import FILE, FOLDER, load, mistakes_of, names, objection, said
 
 ROOT = Path(__file__).parents[1]
 BOOK = house.Book(ROOT)
@@ -39,15 +39,15 @@ def test_the_solution_passes(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "mistake"), [(name, m.name) for name in NAMES for m in mistakes(name)]
+    ("name", "mistake"), [(name, one) for name in NAMES for one in mistakes_of(name)]
 )
 def test_a_mistake_is_rejected_with_a_sentence(name, mistake):
     exercise = load(name)
-    told = objection(exercise, getattr(exercise, mistake))
+    told = objection(exercise, getattr(exercise, PREFIX + mistake))
     assert told is not None, f"check accepts {mistake}"
     assert is_a_sentence(told), f"of {mistake}, check says only {told!r}"
     if jax.default_backend() == "cpu":  # compilers choose what some speak of
-        kept = KEPT.get(name, {}).get(mistake.removeprefix("mistake_"))
+        kept = KEPT.get(name, {}).get(mistake)
         assert words(kept) == words(told), (
             f"examples/exercises/said.json has {kept!r} for {name}, {mistake}, but "
             f"check says {told!r}: `nox -s said -- {name}` writes it"
@@ -55,18 +55,15 @@ def test_a_mistake_is_rejected_with_a_sentence(name, mistake):
 
 
 def test_no_page_shows_what_was_said_of_a_mistake_that_is_gone():
-    known = {
-        name: [m.name.removeprefix("mistake_") for m in mistakes(name)]
-        for name in NAMES
-    }
+    known = {name: [*mistakes_of(name)] for name in NAMES}
     assert {name: [*said] for name, said in KEPT.items()} == known
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_there_are_two_mistakes_that_say_what_the_learner_thought(name):
-    known = mistakes(name)
+    known = mistakes_of(name)
     assert len(known) >= 2
-    silent = [mistake.name for mistake in known if not ast.get_docstring(mistake)]
+    silent = [PREFIX + mistake for mistake, thought in known.items() if not thought]
     assert not silent, f"{silent[0]} has no docstring"
 
 
@@ -84,14 +81,11 @@ def test_there_is_an_exercise():
     assert NAMES
 
 
-CHECKED = re.compile(
-    r"^from examples\.exercises\.(\w+) import .*\bcheck\b", re.MULTILINE
-)
 STUBS = [
-    (page, cell.number, match[1])
+    (page, cell.number, cell.exercise)
     for page in BOOK.page_names
     for cell in BOOK.page(page).cells
-    if cell.visible and cell.raises and (match := CHECKED.search(cell.source))
+    if cell.exercise and cell.raises
 ]
 
 
@@ -114,7 +108,7 @@ def test_a_copied_exercise_passes_when_it_is_solved_and_says_why_not(
     assert "AssertionError: " in stub.err and "During handling" not in stub.err
     above, _, last = copied.rstrip().rpartition("\n")
     assert re.fullmatch(r"check\(.+\)", last), f"the copy ends in {last!r}"
-    wrong = [mistake.name for mistake in mistakes(exercise)]
+    wrong = [PREFIX + mistake for mistake in mistakes_of(exercise)]
     path = FOLDER / f"{exercise}.py"
     code = [SLICER.listing(path, answer) for answer in ("solution", *wrong)]
     loop = ANSWERS.format(answers=f"[solution, {', '.join(wrong)}]")

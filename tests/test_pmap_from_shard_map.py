@@ -224,3 +224,23 @@ def test_an_axis_is_a_number(axes):
 def test_in_axes_counts_from_the_front():
     with pytest.raises(TypeError, match="in_axes counts from the front"):
         pmap(jnp.sin, in_axes=-1)
+
+
+def test_an_empty_list_of_devices_is_refused():
+    for either in BOTH.values():
+        with pytest.raises(ValueError, match="must be non-empty, or None"):
+            either(jnp.sin, devices=[])
+
+
+def test_axes_that_do_not_fit_are_named_by_their_place():
+    x = np.ones((DEVICES, 2))
+    for either in BOTH.values():
+        with pytest.raises(ValueError, match=r"pmap in_axes\[0\]\[0\]"):
+            either(lambda x, y: x, in_axes=((0, 0, 0), 0))((x, x), x)
+        with pytest.raises(ValueError, match="argument passed by keyword is mapped"):
+            either(lambda x, y: x, in_axes=((0, 0), 0))(x=(x, x), y=x)
+
+
+def test_the_function_that_is_mapped_can_be_reached():
+    for either in BOTH.values():
+        assert either(power).__wrapped__ is power

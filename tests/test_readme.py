@@ -44,7 +44,7 @@ def sessions():
     found = set()
     for node in tree.body:
         for decorator in getattr(node, "decorator_list", []):
-            if ast.unparse(decorator).startswith("nox.session"):
+            if ast.unparse(decorator).startswith(("nox.session", "runs_in")):
                 named = getattr(decorator, "keywords", [])
                 names = [k.value.value for k in named if k.arg == "name"]
                 found.add(names[0] if names else node.name)

@@ -2,8 +2,9 @@
 
 `fragments.toml` has what readers paste: whole messages, their middle, with names,
 numbers, shapes and paths of their own; `questions.toml` what they ask in words that no
-page has; `queries.toml` the names and topics they know.  The scripts of the site run as
-in a browser.
+page has; `queries.toml` the names and topics they know; `questions_zh_CN.toml` what
+they ask in Chinese, of the pages that there are in Chinese.  The scripts of the site
+run as in a browser.
 
 The book has a search of its own because Pagefind, given the same pages and the
 questions of the book's index, found fewer of the fragments and of the names, and fewer
@@ -36,6 +37,7 @@ FRAGMENTS = [
 ]
 QUESTIONS = list(table("questions").items())
 QUERIES = list(table("queries").items())
+CHINESE = table("questions_zh_CN")
 FIRST = 3
 # What the scripts of a search ask of a browser, apart from showing what was found.
 BROWSER = """
@@ -144,7 +146,8 @@ def test_what_is_asked_leads_to_pages_that_exist():
     assert [p for p in pages if not (ROOT / "docs" / f"{p}.md").is_file()] == []
     shelf = {f"errors/{path.stem}" for path in (ROOT / "docs/errors").glob("*.md")}
     pasted = {page for _, [page] in FRAGMENTS}
-    assert shelf - pasted == set(), "pages that nothing pasted leads to"
+    told = "tests/fragments.toml lacks what readers would paste who need these pages"
+    assert shelf - pasted == set(), told
 
 
 def test_no_page_has_the_words_of_a_question():
@@ -173,6 +176,28 @@ def test_a_question_in_other_words_finds_its_page(site):
 def test_a_question_in_other_words_finds_the_section(site):
     lost = missed(site, QUESTIONS, sections=True)
     assert len(lost) <= 42, told(lost)
+
+
+@pytest.fixture(scope="module")
+def chinese():
+    """The pages in Chinese that the last build made."""
+    if not (SITE / "zh_CN" / "searchindex.js").is_file():
+        pytest.skip("there are no pages in Chinese: nox -s docs languages")
+    with Site(SITE / "zh_CN") as opened:
+        yield opened
+
+
+def test_a_question_from_a_forum_is_answered_in_chinese(chinese):
+    page, [pasted, title, *_] = next(iter(CHINESE.items()))
+    for query in pasted, title:
+        assert next(iter(chinese.found(query))) == page
+
+
+def test_a_question_in_chinese_finds_its_page(chinese):
+    asked = [(q, [page]) for page, all_ in CHINESE.items() for q in all_]
+    assert len(asked) > 20
+    lost = missed(chinese, asked)
+    assert len(lost) <= 4, told(lost)
 
 
 def test_every_result_leads_to_a_section_that_is_there(site):
@@ -243,6 +268,7 @@ SYNONYMS = """
 [words]
 "gadget" = "axes"
 "gadget box" = "unbound name"
+"装置" = "axes"
 
 [first]
 "axes" = "topic"
@@ -270,6 +296,7 @@ def other_words(small, tmp_path_factory):
         ("gadgte", "topic"),  # two letters exchanged
         ("gadgets", "topic"),  # one more
         ("the gadget box", "name"),  # the longer one counts
+        ("装置", "topic"),
     ],
 )
 def test_other_words_lead_where_those_of_the_book_do(other_words, query, page):

@@ -51,7 +51,7 @@ def small(tmp_path):
     """A book of one message and of the page that lists it."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/index.md").write_text(INDEX)
-    scaffold.create(tmp_path, "errors/rank")
+    scaffold.create(tmp_path, "errors/rank", "vmap was requested to map")
     text = (tmp_path / PAGE).read_text().replace("TODO", "Here")
     (tmp_path / PAGE).write_text(text)
     (tmp_path / "docs/errors/which.md").write_text(LISTS)

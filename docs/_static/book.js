@@ -46,8 +46,8 @@ function button(label, block, title, text) {
   show(label);
   made.addEventListener("click", async () => {
     const copied = await Promise.resolve(text()).then(write).catch(() => false);
-    said.textContent = copied ? "Copied" : "Not copied";
-    show(copied ? "Copied" : "Not copied");
+    said.textContent = copied ? _("Copied") : _("Not copied");
+    show(copied ? _("Copied") : _("Not copied"));
     setTimeout(() => {
       show(label);
       said.textContent = "";
@@ -57,6 +57,7 @@ function button(label, block, title, text) {
 }
 
 const blocks = document.querySelectorAll("article div[class*='highlight-'] > .highlight");
+const KINDS = { cell: _("cell"), listing: _("listing"), code: _("code") };
 let other = 0;
 for (const highlighted of blocks) {
   const code = highlighted.querySelector("pre");
@@ -64,17 +65,17 @@ for (const highlighted of blocks) {
   const block = highlighted.parentElement;
   const runnable = block.closest(".runnable")?.id;
   // "cell3" is cell 3 to whoever listens; other code is counted.
-  const name = runnable?.replace(/\d/, " $&") ?? `code ${++other}`;
+  const name = (runnable ?? `code${++other}`).replace(/^[a-z]+(?=\d)/, (word) => `${KINDS[word]} `);
   const bar = document.createElement("div");
   bar.className = "copy-bar";
   const shown = () => code.textContent.trimEnd() + "\n";
-  bar.append(button("Copy", name, "Copy the code as it is shown", shown));
+  bar.append(button(_("Copy"), name, _("Copy the code as it is shown"), shown));
   if (runnable) {
     const text = async () => (await loaded())[runnable];
     bar.append(
       block.closest(".silent")
-        ? button("Copy with imports", name, "Copy it with everything it needs", text)
-        : button("Copy runnable", name, "Copy a program that runs alone, as it did here", text),
+        ? button(_("Copy with imports"), name, _("Copy it with everything it needs"), text)
+        : button(_("Copy runnable"), name, _("Copy a program that runs alone, as it did here"), text),
     );
   }
   block.append(bar);
@@ -115,7 +116,7 @@ for (const [release, folder] of place ? versions.all : []) {
   const link = document.createElement("a");
   link.href = `${start}${folder}${DOCUMENTATION_OPTIONS.pagename}.html`;
   link.textContent = `JAX ${release}`;
-  place.append(" · with ", link);
+  place.append(_(" · with "), link);
 }
 
 // Sphinx marks a word that was searched for in the title of a figure, too, and asks where
@@ -126,8 +127,8 @@ SVGElement.prototype.getBBox ??= () => new DOMRect();
 if (versions.archive) {
   const link = document.createElement("a");
   link.href = start + versions.archive;
-  link.textContent = "Read it offline (.zip)";
-  document.querySelector(".bd-footer-content .copyright").append(" ", link, ".");
+  link.textContent = _("Read it offline (.zip)");
+  document.querySelector(".bd-footer-content .copyright").append(" ", link, _("."));
 }
 
 // The theme folds the contents while margin notes are in view, also where there are none.

@@ -15,14 +15,16 @@ const LONG = { page: 1, section: 1 }; // what a word tells that stands somewhere
 const SHORT = { page: 0.4, section: 3 };
 const LEAST = 5; // what fits so many times worse than the best page is left out,
 const SHOWN = 5; // where there are more pages than so many
+const PAIR = 0.5; // of a word is a pair of Chinese characters, of which one word has several
 const PART = 0.4; // of a longer word, such as "scatter" of "psum_scatter"
 const NOWHERE = 2; // what a word counts that the book lacks
 const MISSPELT = 4; // so long a word may have one wrong letter
 const BEGIN = 1.1; // the page on which one begins is better than the best by so much
 // Where nothing fits: the ways into the book, and a sentence that says so.
 const WAYS = ["start/choose", "evidence/questions", "errors/which_message", "index"];
-const NOTHING =
-  "No page has these words. The book is in English; a message is best pasted as it was printed. These pages lead to all others.";
+const NOTHING = _(
+  "No page has these words. The book is in English; a message is best pasted as it was printed. These pages lead to all others.",
+);
 
 // Where an error was raised says nothing of what it means. The field for a query takes
 // the ends of lines away, so a traceback is one line.
@@ -34,6 +36,8 @@ const PLACES = [
   /\b0x[0-9a-f]+/gi,
 ];
 
+const HANZI = /^[\u3400-\u9fff]/;
+const lengthOf = (words) => [...words].reduce((sum, word) => sum + (HANZI.test(word) ? PAIR : 1), 0);
 const tells = (word) => !stopwords.has(word) && !/^\d+$/.test(word);
 const stem = (word) => stemmer.stemWord(word);
 const wordsOf = (text) => splitQuery(text.toLowerCase()).filter(tells).map(stem);
@@ -48,7 +52,7 @@ const others = Object.entries(synonyms.words ?? {})
   .map(([name, words]) => [new RegExp(`(?<![\\w.])${spaced(name)}s?(?!\\w)`, "gi"), words]);
 
 // A word that no page has, and a name above nearly so, is that name misspelt.
-const names = new Set(Object.values(synonyms).flatMap((all) => Object.keys(all)).flatMap((name) => name.match(/\w+/g)));
+const names = new Set(Object.values(synonyms).flatMap((all) => Object.keys(all)).flatMap((name) => name.match(/\w+/g) ?? []));
 function spelt(word) {
   if (word.length <= MISSPELT || prepared().files.has(stem(word.toLowerCase()))) return word;
   return [...names].find((name) => isSlip(word.toLowerCase(), name)) ?? word;
@@ -111,7 +115,7 @@ function prepared() {
       }
     }
   });
-  const rare = (word) => Math.log(1 + titles.length / files.get(word).size);
+  const rare = (word) => lengthOf([word]) * Math.log(1 + titles.length / files.get(word).size);
   const having = new Map();
   texts.forEach((text, n) => {
     text.all = text.words.reduce((sum, word) => sum + rare(word), 0);
@@ -142,7 +146,8 @@ function isSlip(one, other) {
 // tells; if no page has it, those of longer words, or of a word like it.
 function lookUp(word) {
   const { files, having } = prepared();
-  const weight = (pages) => Math.log(1 + Search._index.titles.length / pages.size);
+  const part = lengthOf([word]);
+  const weight = (pages) => part * Math.log(1 + Search._index.titles.length / pages.size);
   const exact = files.get(word);
   if (exact) return { pages: exact, weight: weight(exact), texts: having.get(word) ?? new Map() };
   let longer = word.length > 3 ? [...files.keys()].filter((one) => one.includes(word)) : [];
@@ -175,8 +180,8 @@ Search.performTermsSearch = (terms) => {
   const { docnames, filenames, titles } = Search._index;
   const words = [...terms];
   const found = words.map(lookUp);
-  const all = found.reduce((sum, { weight }) => sum + (weight || NOWHERE), 0);
-  const share = words.length < MESSAGE ? SHORT : LONG;
+  const all = found.reduce((sum, { weight }, n) => sum + (weight || NOWHERE * lengthOf([words[n]])), 0);
+  const share = lengthOf(words) < MESSAGE ? SHORT : LONG;
   const score = docnames.map(() => 0);
   // What all texts of a section have of the query together.
   const together = new Map();
@@ -198,8 +203,8 @@ Search.performTermsSearch = (terms) => {
     page.fit = Math.max(page.fit, worth);
     if (land > page.land) Object.assign(page, { land, id, heading });
   }
-  const message = words.length >= MESSAGE || words.some((w) => /\w(error|warn)$/.test(w));
-  const shelf = message ? SHELF : words.length <= TOPIC ? 1 / SHELF : 1 / QUESTION;
+  const message = lengthOf(words) >= MESSAGE || words.some((w) => /\w(error|warn)$/.test(w));
+  const shelf = message ? SHELF : lengthOf(words) <= TOPIC ? 1 / SHELF : 1 / QUESTION;
   docnames.forEach((name, file) => {
     score[file] += best[file].fit;
     if (name.startsWith("errors/")) score[file] *= shelf;
@@ -229,8 +234,8 @@ const parse = Search._parseQuery;
 Search._parseQuery = (query) => {
   const read = PLACES.reduce((text, place) => text.replace(place, " "), query);
   let parsed = parse(read);
-  if (parsed[1].size < MESSAGE) parsed = parse(translated(read));
-  if (SPHINX_HIGHLIGHT_ENABLED && parsed[1].size >= MESSAGE) {
+  if (lengthOf(parsed[1]) < MESSAGE) parsed = parse(translated(read));
+  if (SPHINX_HIGHLIGHT_ENABLED && lengthOf(parsed[1]) >= MESSAGE) {
     // Every word of a message, marked on a page, would hide the page.
     localStorage.removeItem("sphinx_highlight_terms");
   }
@@ -242,6 +247,8 @@ Search._parseQuery = (query) => {
 const UNREAD = "h1, h2, h3, h4, .place, [data-older], .provenance, .no-search, .folded, script, style, svg";
 const BLOCKS = "p, li, td, th, dt, dd, pre, div";
 const LENGTH = 240;
+// A pair of Chinese characters wherever one begins, and other words.
+const WORDS = /(?=([\u3400-\u9fff]{2}))|(?:(?![\u3400-\u9fff])[\p{Letter}\p{Number}_])+/gu;
 
 Search.htmlToText = (page, anchor) => {
   const article = new DOMParser().parseFromString(page, "text/html").querySelector("article");
@@ -255,12 +262,14 @@ Search.htmlToText = (page, anchor) => {
 Search.makeSearchSummary = (page, asked, anchor) => {
   const text = Search.htmlToText(page, anchor);
   if (!text) return null;
-  const hits = [...text.matchAll(/[\p{Letter}\p{Number}_]+/gu)].filter(({ 0: word }) =>
-    [word, ...namesIn(word)].some((one) => asked.has(stem(one.toLowerCase()))),
-  );
+  const hits = [...text.matchAll(WORDS)]
+    .map(({ 0: word, 1: pair, index }) => ({ 0: pair ?? word, index }))
+    .filter(({ 0: word }) => [word, ...namesIn(word)].some((one) => asked.has(stem(one.toLowerCase()))));
   const within = (from) => hits.filter(({ index }) => index >= from && index < from + LENGTH);
   const worth = (from) => new Set(within(from).map(({ 0: word }) => stem(word.toLowerCase()))).size;
-  const starts = hits.map(({ index }) => text.lastIndexOf(" ", Math.max(0, index - 40)) + 1);
+  const starts = hits.map(({ index }) =>
+    Math.max(0, index - 80, text.lastIndexOf(" ", Math.max(0, index - 40)) + 1),
+  );
   const from = starts.reduce((best, one) => (worth(one) > worth(best) ? one : best), starts[0] ?? 0);
   const end = Math.min(text.length, from + LENGTH);
   const made = document.createElement("p");
@@ -268,10 +277,12 @@ Search.makeSearchSummary = (page, asked, anchor) => {
   made.append(from ? "… " : "");
   let at = from;
   for (const { 0: word, index } of within(from)) {
+    const begin = Math.max(at, index); // pairs of Chinese characters overlap
+    if (begin >= index + word.length) continue;
     const mark = document.createElement("span");
     mark.className = "highlighted";
-    mark.textContent = word;
-    made.append(text.slice(at, index), mark);
+    mark.textContent = text.slice(begin, index + word.length);
+    made.append(text.slice(at, begin), mark);
     at = index + word.length;
   }
   made.append(text.slice(at, Math.max(at, end)), end < text.length ? " …" : "");
@@ -284,3 +295,6 @@ if (globalThis.location?.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH
 // What Sphinx says of the number of results, where they are none.
 const saying = Documentation.ngettext;
 Documentation.ngettext = (...said) => (memory.nothing ? NOTHING : saying(...said));
+
+// In another language: the same query for the whole book.
+for (const link of document.querySelectorAll(".all-pages a")) link.search = location.search;

@@ -40,6 +40,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     )
     from book.compilers import this_machine
     from book.directives import (
+        ask,
         base,
         build_record,
         build_table,
@@ -52,6 +53,8 @@ def setup(app: Sphinx) -> dict[str, object]:
     from book.exports import copy_button, lesson_programs, markdown_export, notebook
     from book.html import (
         annotations,
+        chinese_search,
+        english_links,
         folding,
         jax_links,
         metadata,
@@ -59,6 +62,8 @@ def setup(app: Sphinx) -> dict[str, object]:
         release_diff,
         search_sections,
     )
+    from book.source import translatable
+    from book.translation import edition
 
     behind_others = partial(app.connect, priority=800)
     before_collectors = partial(app.connect, priority=400)
@@ -69,6 +74,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_config_value("book_keep_outputs", False, "", types=(bool,))
 
     # What pages can ask for in the book's own words.
+    app.add_directive("ask", ask.Ask)
     app.add_directive("chapter", chapter.Chapter)
     app.add_directive("compiled", compiled.Compiled)
     app.add_directive("messages", error_index.ErrorIndex)
@@ -91,6 +97,9 @@ def setup(app: Sphinx) -> dict[str, object]:
 
     # One build at a time in a folder.
     behind_others("config-inited", lifecycle.begin)
+
+    # Words in another language, the scripts' too.
+    app.connect("config-inited", edition.find_catalogues)
 
     # Read all pages, and run those whose outputs are not in the cache.
     before_collectors("env-get-outdated", pipeline.read_and_execute)
@@ -117,6 +126,8 @@ def setup(app: Sphinx) -> dict[str, object]:
     behind_others("doctree-read", annotations.annotate)
     # To JAX's own reference.
     behind_others("doctree-read", jax_links.link_names)
+    # What translators are asked for beside the prose.
+    behind_others("doctree-read", translatable.offer)
     # Checks that follow each other become one line.
     behind_others("doctree-read", folding.fold_checks)
 
@@ -125,8 +136,11 @@ def setup(app: Sphinx) -> dict[str, object]:
     # Pages that lead to what has changed are written again, too.
     behind_others("env-updated", cross_references.update)
 
-    # The search leaves figures out.
+    # The search knows Chinese words, and leaves figures out.
+    app.add_search_language(chinese_search.ChineseWords)
     behind_others("doctree-resolved", search_sections.leave_out_figures)
+    # A reader in another language sees which links lead to English.
+    behind_others("doctree-resolved", english_links.mark)
     # What a template knows of its page.
     behind_others("html-page-context", metadata.context)
     behind_others("html-page-context", page_context.context)

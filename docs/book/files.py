@@ -21,6 +21,8 @@ _CURES = {
     errno.EROFS: "build into another folder",
     errno.EACCES: "let the user who builds read and write there",
     errno.EPERM: "let the user who builds read and write there",
+    errno.EISDIR: "remove the folder that stands there",
+    errno.ENOTDIR: "remove the file that stands where a folder belongs",
     errno.EFBIG: "raise the limit of the size of files, `ulimit -f`",
     errno.EMFILE: "raise the limit of open files, `ulimit -n`",
     errno.ENFILE: "raise the limit of open files, `ulimit -n`",

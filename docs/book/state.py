@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,12 @@ from sphinx.util import logging
 
 from book import error_text
 from book.files import is_of_machine
+from book.translation.edition import (
+    ENGLISH,
+    builds_folder,
+    page_words,
+    translated_pages,
+)
 
 if TYPE_CHECKING:
     from book.execute.cache import Entry
@@ -84,7 +90,12 @@ class Book:
     def __init__(self, app: Sphinx):
         self.docs = Path(app.confdir)
         self.root = self.docs.parent  # of the repository
-        self.made = Path(app.outdir).parent  # what builds make: docs/_build
+        self.made = builds_folder(app)  # what builds make: docs/_build
+        self.language = app.config.language
+        # Those that this language has; None stands for all.
+        self.pages_written: set[str] | None = None
+        if self.language != ENGLISH:
+            self.pages_written = translated_pages(self.docs, self.language)
         # There while a build is at work, and after one was killed.
         self.unfinished = self.made / f"unfinished-{Path(app.outdir).name}"
         self.roots = (self.root, self.docs)  # where imports of the repository start
@@ -102,6 +113,20 @@ class Book:
         """The pages that could be read, in the order of their names."""
         states = (self.states[name] for name in sorted(self.states))
         return [state.page for state in states if state.page]
+
+    def translate(self, name: str) -> Callable[[str], str]:
+        """What translates a text of the page called `name` where it has one."""
+        if name not in (self.pages_written or ()):
+            return str
+        return page_words(self.docs, self.language, name)
+
+    def writes(self, name: str) -> bool:
+        """Whether this build writes the page called `name`; it reads them all."""
+        return self.pages_written is None or name in self.pages_written
+
+    def written(self) -> list[PageState]:
+        """The states of the pages that this build writes."""
+        return [state for state in self.states.values() if self.writes(state.name)]
 
     def fail(self, problem: Problem) -> None:
         """Report a problem; the build goes on to find more, and exits with 1."""

@@ -36,11 +36,14 @@ def pmap(
     Each argument means what it means there. The result is a function of `jax.jit`: it
     has `lower` and `trace`, and is dispatched as such a function is.
 
-    Raises TypeError for an axis that is no int; and, at the call, ValueError if the
-    mapped axes differ in size, if there is none, or if it is longer than the number of
-    devices.
+    Raises TypeError for an axis that is no int, and ValueError for an empty list of
+    devices; and, at the call, ValueError if `in_axes` does not fit the arguments, if
+    the mapped axes differ in size, if there is none, or if it is longer than the number
+    of devices.
     """
     require_ints(in_axes=in_axes, out_axes=out_axes)
+    if devices is not None and not len(devices):
+        raise ValueError("'devices' argument to pmap must be non-empty, or None.")
     name = "pmapped" if axis_name is None else axis_name
     static = as_tuple(static_broadcasted_argnums)
 
@@ -49,7 +52,7 @@ def pmap(
         numbered = {n: x for n, x in enumerate(args) if n not in constants}
         arrays = tuple(numbered.values())
         axes = without(constants, in_axes)
-        positions = for_each_leaf((axes, 0), (arrays, kwargs))
+        positions = axes_of_arguments((axes, 0), (arrays, kwargs))
         leaves, tree = jax.tree.flatten((arrays, kwargs))
         size = mapped_size((numbered, kwargs), positions, axis_size)
         mesh = Mesh(take_devices(size, devices, backend), (name,))
@@ -73,7 +76,9 @@ def pmap(
         return on_shards(*leaves)
 
     mapped = functools.wraps(fun)(over_devices)
-    return jax.jit(mapped, static_argnums=static, donate_argnums=donate_argnums)
+    jitted = jax.jit(mapped, static_argnums=static, donate_argnums=donate_argnums)
+    jitted.__wrapped__ = fun
+    return jitted
 
 
 def spec(name, axis):
@@ -104,6 +109,22 @@ def for_each_leaf(axes, tree):
     return jax.tree.leaves(
         jax.tree.broadcast(axes, tree, is_leaf=is_none), is_leaf=is_none
     )
+
+
+def axes_of_arguments(axes, arguments):
+    """Return the axis of each leaf of the arguments: positional ones, then keywords.
+
+    Raises ValueError where `in_axes` does not fit them, with the place in JAX's words.
+    """
+    try:
+        return for_each_leaf(axes, arguments)
+    except ValueError as error:
+        words = str(error).replace("broadcast_prefix prefix_tree", "pmap in_axes")
+        raise ValueError(
+            f"{words}\nThe first index is 0 for positional arguments, to which in_axes "
+            "belongs, and 1 for the others: each argument passed by keyword is mapped "
+            "over its axis 0."
+        ) from None
 
 
 def without(constants, in_axes):

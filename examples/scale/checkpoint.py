@@ -42,7 +42,7 @@ def batch(step):
 
 @jax.jit
 def train_step(state):
-    """Return the next state, and the loss before it."""
+    """Return the next state, the loss before it, and whether the state is finite."""
     x, y = batch(state["step"])
 
     def loss(w):
@@ -52,14 +52,17 @@ def train_step(state):
     value, grads = jax.value_and_grad(loss)(state["w"])
     updates, moments = adam.update(grads, state["adam"])
     w = optax.apply_updates(state["w"], updates)
-    return {"w": w, "adam": moments, "step": state["step"] + 1}, value
+    finite = jnp.isfinite(optax.global_norm(w))
+    return {"w": w, "adam": moments, "step": state["step"] + 1}, value, finite
 
 
 def train(saved, state):
     """Train from `state` on, until the last step or a preemption, saving as you go."""
     first = jax.process_index() == 0
     for step in range(int(state["step"]) + 1, STEPS + 1):
-        state, loss = train_step(state)
+        state, loss, finite = train_step(state)
+        if saved.should_save(step) and not finite:
+            raise FloatingPointError(f"step {step} is not saved: it has NaNs")
         saved.save(step, args=ocp.args.StandardSave(state))
         if step % EVERY == 0 and first:
             print(f"step {step}: loss {loss:.4f}")
@@ -74,7 +77,9 @@ def main():
         jax.distributed.initialize()
     jax.set_mesh(Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,)))
     folder = os.path.abspath(sys.argv[1] if sys.argv[1:] else "run")
-    options = ocp.CheckpointManagerOptions(max_to_keep=2, save_interval_steps=EVERY)
+    options = ocp.CheckpointManagerOptions(
+        max_to_keep=2, keep_period=2 * EVERY, save_interval_steps=EVERY
+    )
     with ocp.CheckpointManager(folder, options=options) as saved:
         newest = saved.latest_step()
         if newest is None:

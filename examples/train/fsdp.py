@@ -1,8 +1,9 @@
 """Train the transformer with parameters, gradients and Adam's state sharded.
 
 The weights of a block are gathered where the block begins, inside `jax.checkpoint`, so
-that no device holds those of two blocks. `gathered_block` leaves gradients to `jit`;
-`mapped_block` says `all_gather`, whose transpose is the reduce-scatter of gradients.
+that none are kept; a compiler may still gather small blocks together. `gathered_block`
+leaves gradients to `jit`; `mapped_block` says `all_gather`, whose transpose is the
+reduce-scatter of gradients.
 
 Run it: `python -m examples.train.fsdp`
 """

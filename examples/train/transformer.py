@@ -10,23 +10,31 @@ import jax.numpy as jnp
 import numpy as np
 
 VOCAB, LENGTH, WIDTH, HEADS, BLOCKS = 32, 16, 64, 8, 2
+HEAD = WIDTH // HEADS  # the width of a head
 BLOCK = ("qkv", "out", "up", "down")  # the weights of a block
 
 
-def batch(seed, examples=64):
-    """Return tokens, int32 (examples, LENGTH + 1): inputs, and targets one later."""
+def batch(seed, examples=64, length=LENGTH):
+    """Return tokens, int32 (examples, length + 1): inputs, and targets one later."""
     rng = np.random.default_rng(seed)
     start = rng.integers(0, VOCAB, (examples, 1))
     step = rng.integers(1, 4, (examples, 1))
-    return ((start + step * np.arange(LENGTH + 1)) % VOCAB).astype(np.int32)
+    return ((start + step * np.arange(length + 1)) % VOCAB).astype(np.int32)
+
+
+def shapes_of(blocks, width=WIDTH, length=LENGTH):
+    """Return the shape of each parameter; those of all blocks are stacked on axis 0."""
+    shapes = {"embed": (VOCAB, width), "position": (length, width)}
+    shapes |= {"qkv": (blocks, width, 3, width), "out": (blocks, width, width)}
+    return shapes | {
+        "up": (blocks, width, 4 * width),
+        "down": (blocks, 4 * width, width),
+    }
 
 
 def init(seed, blocks=BLOCKS):
-    """Return parameters in NumPy; the weights of all blocks are stacked on axis 0."""
-    shapes = {"embed": (VOCAB, WIDTH), "position": (LENGTH, WIDTH)}
-    shapes |= {"qkv": (blocks, WIDTH, 3, WIDTH), "out": (blocks, WIDTH, WIDTH)}
-    shapes |= {"up": (blocks, WIDTH, 4 * WIDTH), "down": (blocks, 4 * WIDTH, WIDTH)}
-    rng = np.random.default_rng(seed)
+    """Return parameters in NumPy, drawn from `seed`."""
+    shapes, rng = shapes_of(blocks), np.random.default_rng(seed)
     drawn = {name: rng.normal(0, WIDTH**-0.5, shapes[name]) for name in shapes}
     return {name: weights.astype(np.float32) for name, weights in drawn.items()}
 
@@ -43,10 +51,10 @@ def attention(q, k, v):
     return jnp.einsum("bhqt,bthk->bqhk", jax.nn.softmax(scores + future), v)
 
 
-def block(weights, x):
-    """Attention and an MLP: (batch, length, width) to the same."""
+def block(weights, x, head=HEAD):
+    """Attention by heads of width `head`, and an MLP: (batch, length, width), same."""
     qkv = jnp.einsum("bld,dne->nble", norm(x), weights["qkv"])
-    q, k, v = qkv.reshape(*qkv.shape[:3], -1, WIDTH // HEADS)
+    q, k, v = qkv.reshape(*qkv.shape[:3], -1, head)
     heads = attention(q, k, v)
     x = x + heads.reshape(*x.shape[:2], -1) @ weights["out"]
     return x + jax.nn.relu(norm(x) @ weights["up"]) @ weights["down"]

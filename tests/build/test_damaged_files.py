@@ -27,3 +27,19 @@ def test_what_is_no_such_file_is_damaged(tmp_path, name, text):
     (tmp_path / name).write_bytes(text)
     assert remove_damaged(tmp_path)
     assert not remove_damaged(tmp_path)
+
+
+def test_a_folder_in_the_place_of_such_a_file_is_removed(tmp_path):
+    (tmp_path / ".buildinfo" / "inside").mkdir(parents=True)
+    assert remove_damaged(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_in_the_place_of_another_file_is_named(book):
+    book.page("plain", "assert True")
+    (book.docs / "_build" / "lock").mkdir()
+    built = book.build()
+    assert built.code == 1
+    assert "Traceback" not in built.said
+    place = f"{book.docs}/_build/lock could not be written: Is a directory"
+    assert f"{place}; remove the folder that stands there." in built.said

@@ -31,6 +31,13 @@ def test_a_loop_of_links_is_named(book):
     assert f"{book.docs}/a/up is a link to {book.docs}, which it is in: its" in said
 
 
+def test_a_link_to_itself_is_named(book):
+    book.page("plain", "assert True")
+    (book.docs / "loop").symlink_to("loop")
+    said = sentence(book.build())
+    assert said == f"{book.docs}/loop is a link to itself; remove the link."
+
+
 def test_a_folder_that_belongs_to_another_place_is_named(book, tmp_path_factory):
     book.page("plain", "assert True")
     (book.root / "examples").rmdir()

@@ -1,7 +1,9 @@
 """A page's notebook and script: its lessons in order, and the text between them."""
 
 import json
-from importlib.metadata import version
+import re
+import tomllib
+from importlib.metadata import PackageNotFoundError, version
 
 import nbformat
 import pytest
@@ -121,9 +123,30 @@ def test_the_first_cell_says_on_which_jax_it_was_verified(taken):
     cells, script, _ = taken("import optax\nx = 1", jax="9.8.7", kernel="mesh-of-eight")
     first = code(cells)["verified-on"]
     assert "pip install jax==9.8.7 optax" in first
-    assert script.startswith(f"# %%\n{first}")
+    assert f"# ///\n{first}" in script
     with pytest.warns(UserWarning, match="verified on JAX 9.8.7, and this is"):
         exec(compile(first, "first", "exec"), {})
+
+
+HEADER = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
+
+
+def test_a_script_says_first_what_it_needs_as_uv_reads_it(taken):
+    _, script, _ = taken("import orbax.checkpoint\nimport optax, math", jax="9.8.7")
+    assert script.startswith("# %%\n# /// script\n")
+    lines = HEADER.search(script)["content"].splitlines(keepends=True)
+    told = tomllib.loads("".join(line[2:] for line in lines))
+    assert told["dependencies"] == ["jax==9.8.7", "optax", "orbax-checkpoint"]
+    assert told["requires-python"] == ">=3.11"
+
+
+def test_a_package_that_is_missing_stops_a_script_before_its_work(taken, capsys):
+    text = "print('work')\nimport not_installed"
+    cells, script, _ = taken(text)
+    for program in (script, code(cells)["verified-on"]):
+        with pytest.raises(PackageNotFoundError, match="not_installed"):
+            exec(compile(program, "script", "exec"), {})
+    assert capsys.readouterr().out == ""
 
 
 SETS = """import jax

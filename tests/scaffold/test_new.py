@@ -19,7 +19,9 @@ PAGE = "docs/shard_map/varying.md"
 LOOK_UP = "docs/vmap/options.md"
 ERROR = "docs/errors/rank.md"
 EXERCISE = "examples/exercises/varying.py"
+ONE_DEVICE = "docs/jit/ahead.md"
 LESSON = "docs/learn/mapped.md"
+MESSAGE = "ValueError: vmap was requested to map its argument along axis 0"
 TAUGHT = {LESSON, "examples/exercises/mapped.py", "examples/learn/mapped.py"}
 INDEX = """# A book
 
@@ -42,10 +44,16 @@ def empty(tmp_path):
 
 @pytest.fixture
 def fresh(empty):
-    """A book with a new page of each kind."""
+    """A book with a new page of each kind, and of each kernel."""
+    for folder in ("jit", "vmap"):
+        (empty / "docs" / folder).mkdir()
+        old = "---\nkernelspec:\n  name: target\n---\n"
+        (empty / "docs" / folder / "old.md").write_text(old)
     create(empty, "shard_map/varying")
+    create(empty, "shard_map/table", "look-up")
+    create(empty, "jit/ahead")
     create(empty, "vmap/options", "look-up")
-    create(empty, "errors/rank")
+    create(empty, "errors/rank", MESSAGE)
     create(empty, "learn/mapped", "lesson")
     return empty
 
@@ -69,7 +77,7 @@ def files(folder):
     [
         (["shard_map/varying"], {PAGE, EXERCISE}),
         (["vmap/options", "look-up"], {LOOK_UP}),
-        (["errors/rank"], {ERROR}),
+        (["errors/rank", MESSAGE], {ERROR}),
         (["learn/mapped", "lesson"], TAUGHT),
     ],
 )
@@ -115,7 +123,10 @@ def test_the_new_pages_can_be_read(fresh):
     assert (page.kernel, page.kind) == ("mesh-of-eight", "concept")
     assert [cell.check for cell in page.cells].count(True) == 2
     assert [listing.path for listing in page.listings] == [fresh / EXERCISE]
-    assert read(fresh / LOOK_UP, "vmap/options").kind == "look-up"
+    options = read(fresh / LOOK_UP, "vmap/options")
+    assert (options.kernel, options.kind) == ("target", "look-up")
+    assert read(fresh / "docs/shard_map/table.md", "table").kernel == "mesh-of-eight"
+    assert read(fresh / ONE_DEVICE, "jit/ahead").kernel == "target"
     assert read(fresh / ERROR, "errors/rank").error.called == ("jax.vmap",)
     lesson = read(fresh / LESSON, "learn/mapped")
     assert (lesson.kernel, lesson.kind) == ("mesh-of-eight", "lesson")
@@ -125,14 +136,15 @@ def test_the_new_pages_can_be_read(fresh):
 
 def test_every_snippet_of_the_new_pages_runs_alone(fresh):
     problems, found, raising = [], {}, set()
-    for path in PAGE, LOOK_UP, ERROR, LESSON:
+    table = "docs/shard_map/table.md"
+    for path in PAGE, table, ONE_DEVICE, LOOK_UP, ERROR, LESSON:
         name = path.removeprefix("docs/").removesuffix(".md")
         page = read(fresh / path, name)
         cut = programs(page, Slicer((fresh, fresh / "docs")), problems.append)
         found |= {f"{name}/{which}": text for which, text in cut.items()}
         raising |= {f"{name}/cell{cell.number}" for cell in page.cells if cell.raises}
     assert problems == []
-    assert len(found) == 20
+    assert len(found) == 29
     with Launcher(load(REAL / "docs" / "targets.toml")["cpu"]) as launcher:
         for name, program in found.items():
             code, said = launcher.run(program)
@@ -143,9 +155,14 @@ def test_the_new_exercise_can_be_passed_and_failed(fresh):
     attempts = """
 import jax
 jax.config.update("jax_num_cpu_devices", 8)
-from examples.exercises.varying import *
-check(solution)
-for wrong in (mistake_stays_at_home, mistake_adds_the_shards, lambda *_: None):
+from examples.exercises import ahead, varying
+varying.check(varying.solution)
+ahead.check(ahead.solution)
+home, adds = varying.mistake_stays_at_home, varying.mistake_adds_the_shards
+of_all, columns = ahead.mistake_takes_the_highest_of_all, ahead.mistake_compares_columns
+wrongs = [(varying.check, one) for one in (home, adds, lambda *_: None)]
+wrongs += [(ahead.check, one) for one in (of_all, columns, lambda *_: None)]
+for check, wrong in wrongs:
     try:
         check(wrong)
     except AssertionError as error:
@@ -161,7 +178,10 @@ def test_the_new_pages_build(book):
     book.index()
     create(book.root, "shard_map/varying")
     create(book.root, "vmap/options", "look-up")
-    create(book.root, "errors/rank")
+    book.write("docs/jit/old.md", "---\nkernelspec:\n  name: target\n---\n")
+    create(book.root, "jit/ahead")
+    (book.docs / "jit/old.md").unlink()
+    create(book.root, "errors/rank", MESSAGE)
     create(book.root, "learn/mapped", "lesson")
     known = "shard", "sharded", "varying", "collective"
     entries = "\n\n".join(f"{word}\n  What it means." for word in known)
@@ -169,7 +189,7 @@ def test_the_new_pages_build(book):
     book.write("docs/words.md", words)
     book.write("docs/start/your_hardware.md", "# Hardware\n\nEight devices.\n")
     names = "shard_map/varying", "vmap/options", "errors/rank", "learn/mapped", "words"
-    book.index(*names, "start/your_hardware")
+    book.index(*names, "jit/ahead", "start/your_hardware")
     (book.docs / "book").symlink_to(REAL / "docs" / "book")  # for book.draw
     built = book.build()
     assert built.code == 0, built.said
@@ -229,6 +249,46 @@ def test_outside_of_a_book_nothing_is_written(tmp_path):
 
 
 def test_the_templates_are_where_the_scaffold_looks():
-    names = {path.name for path in scaffold.TEMPLATES.iterdir() if path.is_file()}
-    texts = {"concept.md", "look-up.md", "error.md", "lesson.md"}
-    assert names == texts | {"exercise.py", "program.py"}
+    names = [path.name for path in scaffold.TEMPLATES.glob("*/*.*")]
+    both = ["concept.md", "look-up.md", "exercise.py"]
+    assert sorted(names) == sorted(
+        [*both, *both, "error.md", "lesson.md", "program.py"]
+    )
+
+
+def test_an_exercise_alone_is_for_a_page_that_is_there(empty):
+    with pytest.raises(Refusal, match=r"no docs/vmap/axes\.md that could get"):
+        create(empty, "vmap/axes", "exercise")
+    (empty / "docs/vmap").mkdir()
+    page = "---\nkernelspec:\n  name: target\n---\n\n# Axes\n"
+    (empty / "docs/vmap/axes.md").write_text(page)
+    done = python(empty, "-m", "book.scaffold.new", "vmap/axes", "exercise")
+    assert done.returncode == 0, done.stderr
+    text = (empty / "examples/exercises/axes.py").read_text()
+    assert "(m, n)" in text and "device_put" not in text
+    assert "docs/vmap/axes.md wants above its last box\n\n## TODO" in done.stdout
+    assert "from examples.exercises.axes import check" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        ("KeyError: no such axis name: batch_17", True),
+        ("this axis has another name", False),
+        ("jax.errors.ShapeError: 17 rows do not fit into (3, 4)", True),
+        ("something else failed in line 3", False),
+    ],
+)
+def test_a_message_that_a_page_has_is_told_and_nothing_written(empty, message, found):
+    (empty / "docs/errors").mkdir()
+    text = '---\nerror:\n  raised: "KeyError: no such axis name:"\n---\n\n# A\n\n'
+    (empty / "docs/errors/name.md").write_text(text + '## "rows do not fit into": B\n')
+    done = python(empty, "-m", "book.scaffold.new", "errors/rank", message)
+    assert (done.returncode, (empty / ERROR).exists()) == (int(found), not found)
+    assert ("docs/errors/name.md:" in done.stderr) == found
+
+
+def test_a_page_on_an_error_is_about_a_message(empty):
+    done = python(empty, "-m", "book.scaffold.new", "errors/rank")
+    assert done.returncode == 1 and not (empty / ERROR).exists()
+    assert "which message?" in done.stderr

@@ -115,3 +115,9 @@ def test_a_cell_that_varies_only_has_to_run(wrong):
     assert wrong(made, changed, f":varies:\n{shown}")[0] == []
     [told], _ = wrong(made, changed, f":varies:\nassert {shown} == [3, 1]")
     assert told.startswith("page: its script ends with status 1")
+
+
+def test_a_script_leaves_no_file_of_which_it_says_nothing(wrong):
+    [told], _ = wrong('open("kept.txt", "w").close()')
+    assert told == "page: its script leaves kept.txt; say so: `# writes …`"
+    assert wrong('open("kept.txt", "w").close()  # writes this file')[0] == []

@@ -142,11 +142,11 @@ def test_imports_stand_first_in_groups_and_in_order(cut):
 
 # ---- devices ---------------------------------------------------------------------
 
-LINE = 'jax.config.update("jax_num_cpu_devices", 8)  # a CPU acts as eight devices'
+LINE = 'jax.config.update("jax_num_cpu_devices", 8)'
 MESH = f"""import jax
 import jax.numpy as jnp
 
-{LINE}
+{LINE}  # a CPU acts as eight devices
 mesh = jax.make_mesh((8,), ("rows",))
 jax.set_mesh(mesh)
 no_x = 1
@@ -167,10 +167,12 @@ def test_a_program_has_the_devices_of_its_page_before_all_else(alone, cell):
     assert "jax.set_mesh(mesh)" in below
 
 
-def test_the_lesson_that_sets_the_devices_is_copied_as_it_stands(alone):
+def test_the_lesson_that_sets_the_devices_has_the_comment_above_the_line(alone):
     first = MESH.partition("\nno_x")[0]
     program, _ = alone(f"{first}\nmesh.size")
     first = first.replace("import jax.numpy as jnp\n", "")
+    first = first.replace(LINE, f"{ABOVE_DEVICES}\n{LINE}").partition("  # a CPU")
+    first = f"{first[0]}{first[2].removeprefix(' acts as eight devices')}"
     assert program == f"{first}\nprint(mesh.size)\n"
 
 

@@ -6,6 +6,7 @@ A disk that was full, or an editor, leaves half of one; Sphinx ends in a traceba
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +22,10 @@ def remove_damaged(out: Path) -> bool:
     damaged = [path for path, is_whole in checks.items() if not _holds(path, is_whole)]
     for path in damaged:
         logger.info("%s was damaged; every page is written again", path)
-        path.unlink()
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
     return bool(damaged)
 
 
@@ -29,7 +33,7 @@ def _holds(path: Path, is_whole: Callable[[str], bool]) -> bool:
     """Whether the file at `path` is as it should be; one that is not there is."""
     try:
         return not path.exists() or is_whole(path.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, IsADirectoryError):
         return False
 
 

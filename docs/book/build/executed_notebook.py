@@ -13,6 +13,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from book.source.model import Cell
+from book.source.translatable import Translate, translate_figures
 from book.state import PageState, book_of
 
 # Front matter that is for the engine alone.
@@ -22,11 +23,12 @@ _OURS = ("kernelspec", "book", "answers", "error")
 def replace_source(app: Sphinx, name: str, source: list[str]) -> None:
     """Put the notebook of the page called `name`, as JSON, in the place of its text."""
     if app.env.doc2path(name).suffix == ".md":
-        notebook = _notebook(book_of(app).state(name))
+        book = book_of(app)
+        notebook = _notebook(book.state(name), book.translate(name))
         source[0] = json.dumps(notebook, default=str)  # YAML has dates, JSON has none
 
 
-def _notebook(state: PageState) -> dict[str, Any]:
+def _notebook(state: PageState, translate: Translate) -> dict[str, Any]:
     page, entry = state.page, state.entry
     if not page:  # reported by then, with its line; Sphinx goes on
         text = "# A page that could not be read"
@@ -35,6 +37,7 @@ def _notebook(state: PageState) -> dict[str, Any]:
     for part in page.text_and_cells():
         if isinstance(part, Cell):
             outputs = entry.outputs[part.number - 1] if entry else []
+            outputs = translate_figures(outputs, translate)
             cells.append(_code(part, outputs))
             lines.append(part.span[0])
         else:

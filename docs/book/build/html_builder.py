@@ -48,6 +48,17 @@ class HTMLBuilder(StandaloneHTMLBuilder):
             state.page = None
             super().read_doc(docname, **options)
 
+    def get_target_uri(self, docname: str, typ: str | None = None) -> str:
+        """The address of a page; in English where this language does not have it."""
+        uri = super().get_target_uri(docname, typ)
+        if docname in self.env.found_docs and not self.book.writes(docname):
+            return f"../{uri}"
+        return uri
+
+    def write_documents(self, docnames: Set[str]) -> None:
+        """Write the pages that this language has."""
+        super().write_documents({name for name in docnames if self.book.writes(name)})
+
     def write_doc(self, docname: str, doctree: nodes.document) -> None:
         """Write a page; where that fails, remove what the last build wrote of it."""
         problems = self.book.state(docname).problems
@@ -76,7 +87,7 @@ class HTMLBuilder(StandaloneHTMLBuilder):
 
     def finish(self) -> None:
         """Take note of pages that another process could not write, and has reported."""
-        for name in self.env.found_docs:
+        for name in filter(self.book.writes, self.env.found_docs):
             problems = self.book.state(name).problems
             if not problems and not Path(self.get_outfilename(name)).exists():
                 problems.append(Problem(name, "could not be written"))

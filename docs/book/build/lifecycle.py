@@ -31,6 +31,9 @@ def begin(app: Sphinx, config: Config) -> None:
     except filelock.Timeout:
         logger.info("another build is at work in this folder; waiting for it")
         book.lock.acquire()
+    except OSError as error:
+        signals.explain_unwritable(error)
+        raise
     if marker(app).exists():
         # Sphinx compares times, and would take a half-written page for a new one.
         logger.info("the last build was stopped half-way; every page is written again")

@@ -60,8 +60,10 @@ def _check_folder(folder: Path, above: set[Path]) -> None:
         if not _is_utf_8(entry.name):
             name = str(os.fsencode(entry.path))[2:-1]
             raise SystemExit(f"\n{name}: its name is not UTF-8; rename the file.")
-        if entry.is_dir():
-            real = path.resolve()
+        real = Path(os.path.realpath(path))
+        if real == path.parent.resolve() / path.name and path.is_symlink():
+            raise SystemExit(f"\n{path} is a link to itself; remove the link.")
+        if path.is_dir():
             if any(one.is_relative_to(real) for one in above):
                 raise SystemExit(
                     f"\n{path} is a link to {real}, which it is in: its pages would "

@@ -26,6 +26,7 @@ from book.snippets.slicer import Slicer, programs
 from book.source.dependencies import NotPython, imported_files, read_module
 from book.source.model import Page
 from book.source.parser import NOT_UTF_8, read
+from book.source.translatable import translate_page
 from book.state import Book, Problem, book_of
 
 NEVER_RUN = (
@@ -70,7 +71,7 @@ def _read(book: Book, env: BuildEnvironment) -> None:
         with book.blame(name):
             if path.suffix != ".md":
                 raise Problem(name, NEVER_RUN.format(path.relative_to(book.docs)))
-            state.page = read(path, name)
+            state.page = translate_page(read(path, name), book.translate(name))
         reasons = {problem.reason for problem in state.problems}
         if path.suffix != ".md" or NOT_UTF_8 in reasons:
             env.found_docs.discard(name)

@@ -20,8 +20,9 @@ def remove(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
     out, made, doctrees = Path(app.outdir), app.book.made, Path(app.doctreedir)
+    written = set(filter(app.book.writes, app.env.found_docs))
     pages, began = app.env.found_docs, app.book.unfinished.stat().st_mtime_ns
-    for path in _of_no_page(beside_pages(out, (".html",)), out, pages):
+    for path in _of_no_page(beside_pages(out, (".html",)), out, written):
         if path.stat().st_mtime_ns < began:  # search.html and such are new each time
             path.unlink()
     for folder in (out / "_sources", made / "jupyter_execute", doctrees):

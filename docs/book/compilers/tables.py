@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from sphinx.locale import _
+
 
 def size(count: float) -> str:
     """Return a number of bytes as text; 1 kB is 1000 bytes, as in the whole book."""
@@ -29,29 +31,34 @@ def sends(found: dict) -> list[str]:
     lines = []
     for one in found["collectives"]:
         count, times = one["count"], one["times"]
-        often = "in a loop, each " if times is None else ""
+        often = _("in a loop, each ") if times is None else ""
         total = count * (times or 1)
         if total > 1:
             often += f"{total:,} × "
-        what = f"**{one['kind']}** of {size(one['operand'])}"
-        lines.append(f"{often}{what}, {plain(_who(one))}")
+        what = _("**{collective}** of {bytes}, {devices}").format(
+            collective=one["kind"], bytes=size(one["operand"]), devices=plain(_who(one))
+        )
+        lines.append(often + what)
     overlap = found["overlapped"]
     if overlap["started"]:
-        beside = f", {overlap['beside work']} beside a product"
-        lines.append(f"{overlap['started']} asynchronous{beside}")
-    return lines or ["nothing"]
+        said = _("{started} asynchronous, {beside} beside a product")
+        counts = {"started": overlap["started"], "beside": overlap["beside work"]}
+        lines.append(said.format(**counts))
+    return lines or [_("nothing")]
 
 
 def _who(one: dict) -> str:
     """Say which devices take part, such as "4 groups of 2, over inner"."""
     count, *more = map(int, re.findall(r"\d+", one["groups"]))
     if not more:
-        who = f"{count:,} pairs"
+        who = _("{count:,} pairs").format(count=count)
     elif count == 1:
-        who = f"all {more[0]:,}"
+        who = _("all {count:,}").format(count=more[0])
     else:
-        who = f"{count:,} groups of {more[0]:,}"
-    return f"{who}, over {one['axes']}" if one["axes"] else who
+        who = _("{count:,} groups of {each:,}").format(count=count, each=more[0])
+    if not one["axes"]:
+        return who
+    return _("{devices}, over {axes}").format(devices=who, axes=one["axes"])
 
 
 def plain(text: str) -> str:
@@ -63,28 +70,36 @@ def memory(found: dict) -> list[str]:
     """Return, as Markdown, the memory of one device, and of how much it is."""
     if "does not fit" in found:
         why = re.sub(r"^RESOURCE_EXHAUSTED: (E\d+: )?", "", found["does not fit"])
-        return ["**does not fit**", plain(why)]
+        return [_("**does not fit**"), plain(why)]
     parts = {name: found[name] for name in ("arguments", "outputs", "temporaries")}
     parts["code"] = found["code"]
     total = sum(parts.values()) - found["aliased"]
     share = ""
     if available := found.get("available"):
-        share = f" of {size(available)}, {100 * total / available:.3g} %"
-    words = ", ".join(f"{size(n)} {name}" for name, n in parts.items() if n)
+        share = _(" of {available}, {percent:.3g} %").format(
+            available=size(available), percent=100 * total / available
+        )
+    named = {
+        "arguments": _("arguments"),
+        "outputs": _("outputs"),
+        "temporaries": _("temporaries"),
+        "code": _("code"),
+    }
+    words = _(", ").join(f"{size(n)} {named[part]}" for part, n in parts.items() if n)
     return [f"{size(total)}{share}", words]
 
 
 def table(rows: dict[str, dict]) -> str:
     """Return, as Markdown, a row of facts for each of some chips."""
-    puts_in = "collective, and the bytes that a device puts in"
-    head = ["compiled for", puts_in, "memory of a device", "flops"]
+    puts_in = _("collective, and the bytes that a device puts in")
+    head = [_("compiled for"), puts_in, _("memory of a device"), _("flops")]
     written = [[[name] for name in head]]
     for says, found in rows.items():
         if "does not fit" in found:
             collectives = flops = ["–"]
         else:
             collectives = sends(found)
-            flops = [count(found["flops"])] if "flops" in found else ["not said"]
+            flops = [count(found["flops"])] if "flops" in found else [_("not said")]
         written.append([[plain(says)], collectives, memory(found), flops])
     text = ":::{list-table}\n:header-rows: 1\n:stub-columns: 1\n\n"
     for row in written:
@@ -99,7 +114,8 @@ def lines(says: str, found: dict) -> str:
     if not found.get("hlo"):
         return ""
     text = "\n".join(found["hlo"])
-    return f"\nFrom the program for {plain(says)}:\n\n~~~~text\n{text}\n~~~~\n"
+    said = _("From the program for {chip}:").format(chip=plain(says))
+    return f"\n{said}\n\n~~~~text\n{text}\n~~~~\n"
 
 
 def tabs(panels: dict[str, str]) -> str:

@@ -40,5 +40,12 @@ class BookDirective(SphinxDirective):
             raise self.error(str(error)) from None
 
     def parsed(self, text: str) -> list[nodes.Node]:
-        """What the page's own parser makes of `text`."""
-        return self.parse_text_to_nodes(text, offset=self.content_offset)
+        """What the page's own parser makes of `text`.
+
+        It is made by each build, so the catalogues of translators do not have it.
+        """
+        made = self.parse_text_to_nodes(text, offset=self.content_offset)
+        for node in (one for part in made for one in part.findall(nodes.TextElement)):
+            if not isinstance(node, nodes.Inline):
+                node["translatable"] = False
+        return made

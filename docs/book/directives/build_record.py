@@ -31,6 +31,7 @@ from sphinx.application import Sphinx
 from book.state import Book
 
 Record = dict[str, Any]
+RECORD = "record.json"
 
 
 def make_record(book: Book) -> Record:
@@ -70,4 +71,4 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     """Write the record beside the pages."""
     if exception is None and app.builder.format == "html":
         text = json.dumps(make_record(app.book), indent=1, ensure_ascii=False) + "\n"
-        Path(app.outdir, "record.json").write_text(text, encoding="utf-8")
+        Path(app.outdir, RECORD).write_text(text, encoding="utf-8")

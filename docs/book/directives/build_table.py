@@ -13,6 +13,7 @@ import json
 from collections import Counter
 
 from docutils import nodes
+from sphinx.locale import _
 
 from book.compilers.tables import plain
 from book.directives.base import BookDirective
@@ -60,11 +61,16 @@ def page_of_records(pages: list[Page]) -> str | None:
 def summary(book: Book) -> str:
     """What this build verified, in a sentence."""
     record = make_record(book)
-    return (
-        f"Verified in this build, on JAX {record['jax']}: {len(record['pages'])} "
-        f"pages, {_total(record, 'cells')} cells, "
-        f"{_total(record, 'assertions')} assertions, and "
-        f"{_total(record, 'snippets')} programs to copy."
+    said = _(
+        "Verified in this build, on JAX {jax}: {pages} pages, {cells} cells, "
+        "{assertions} assertions, and {programs} programs to copy."
+    )
+    return said.format(
+        jax=record["jax"],
+        pages=len(record["pages"]),
+        cells=_total(record, "cells"),
+        assertions=_total(record, "assertions"),
+        programs=_total(record, "snippets"),
     )
 
 
@@ -153,16 +159,19 @@ def last_line(book: Book, state: PageState) -> str:
     An empty one for a page that runs nothing.
     """
     if state.problems:
-        return "This page failed in this build; nothing on it is verified."
+        return _("This page failed in this build; nothing on it is verified.")
     page, entry, machine = state.page, state.entry, book.kernels["target"]
     if page is None or entry is None or page.kernel is None:
         return ""
     hardware = book.kernels[page.kernel]
     if hardware.simulated:
-        devices = f"{hardware.count} simulated CPU devices"
+        devices = _("{count} simulated CPU devices").format(count=hardware.count)
     else:
         count = MESH if page.kernel == "mesh-of-eight" else hardware.count
         devices = f"{count} × {hardware.kind}"
     if hardware.simulated and not machine.simulated:
-        devices += f" (this machine has {machine.count} × {machine.kind})"
-    return f"Run on {entry.executed[:10]}, JAX {hardware.jax}, {devices}."
+        more = _(" (this machine has {count} × {kind})")
+        devices += more.format(count=machine.count, kind=machine.kind)
+    return _("Run on {day}, JAX {jax}, {devices}.").format(
+        day=entry.executed[:10], jax=hardware.jax, devices=devices
+    )

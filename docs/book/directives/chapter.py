@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from docutils import nodes
+from sphinx.locale import _
 
 from book.directives.base import BookDirective
 from book.directives.shown import CannotShow
@@ -29,7 +30,9 @@ def markdown(book: Book, name: str, *named: str) -> str:
     listed = list(named) or pages[name].toctree
     if not listed or not set(listed) <= set(pages):
         raise CannotShow(f"{{chapter}}: {listed} are not all pages of the book")
-    return "\n".join(
-        f"1. [](/{one}.md), {reading_minutes(pages[one])}\N{NO-BREAK SPACE}min"
+    said = _("{title}, {count}\N{NO-BREAK SPACE}min")
+    lines = (
+        said.format(title=f"[](/{one}.md)", count=reading_minutes(pages[one]))
         for one in listed
     )
+    return "\n".join(f"1. {line}" for line in lines)

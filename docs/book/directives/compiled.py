@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.locale import _
 
 from book.compilers import store, this_machine
 from book.compilers.chips import CHIPS
@@ -61,9 +62,10 @@ class Compiled(BookDirective):
         hardware = self.book.kernels["mesh-of-eight"]
         name = "CPU" if hardware.simulated else hardware.kind
         eight = f"8 × {hardware.kind}"
+        here = _("{device} ×8, this build").format(device=name)
         return {
-            f"{name} ×8, this build": table({eight: now}) + lines(eight, now),
-            "TPU generations": self.part(found["tpu"], made["tpu"]),
+            here: table({eight: now}) + lines(eight, now),
+            _("TPU generations"): self.part(found["tpu"], made["tpu"]),
             "H100 ×8": self.part(found["gpu"], made["gpu"]),
         }
 
@@ -72,8 +74,9 @@ class Compiled(BookDirective):
         rows = {CHIPS[chip].says: facts for chip, facts in found.items()}
         one = next((chip for chip in found if chip.startswith("v5p")), [*found][-1])
         shown = CHIPS[one].says
-        compiler = " and ".join(f"{name} {number}" for name, number in made.items())
-        said = f"Compiled for these chips by {plain(compiler)}; it did not run."
+        compiler = _(" and ").join(f"{name} {number}" for name, number in made.items())
+        said = _("Compiled for these chips by {compiler}; it did not run.")
+        said = said.format(compiler=plain(compiler))
         if any("flops" in facts for facts in found.values()):
-            said += " Of a loop, the FLOPs are those of one iteration."
+            said += _(" Of a loop, the FLOPs are those of one iteration.")
         return f"{table(rows)}{lines(shown, rows[shown])}\n{said}\n"

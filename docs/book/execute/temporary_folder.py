@@ -20,7 +20,7 @@ PREFIX = "book-"
 MARK = "IPYTHONDIR"  # a variable of all kernels, and of what they start
 OTHERS = ("/tmp", "/dev/shm")  # where the usual place has too long a name
 # The path of a socket has 107 bytes at most.  Those of a page may be called as those of
-# multiprocessing: `N/tmp/pymp-12345678/listener-12345678` in the folder.
+# multiprocessing: `pymp-12345678/listener-12345678` in the page's temporary folder.
 _LONGEST = 65
 
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from book.directives.build_record import RECORD
+
 
 def beside_pages(out: Path, ends: tuple[str, ...]) -> Iterable[Path]:
-    """The files that end so; those of Sphinx and of the theme lie elsewhere."""
+    """The files that end so; those of Sphinx and of the theme lie elsewhere.
+
+    A folder with a record of its own is the book in another language.
+    """
+    others = {path.parent for path in out.glob(f"*/{RECORD}")}
     found = [path for end in ends for path in out.rglob(f"*{end}")]
-    return [p for p in found if not p.relative_to(out).parts[0].startswith("_")]
+    names = {path: path.relative_to(out).parts[0] for path in found}
+    return [p for p, n in names.items() if n[0] != "_" and out / n not in others]
 
 
 def keep_only(out: Path, ends: tuple[str, ...], pages: Iterable[str]) -> None:

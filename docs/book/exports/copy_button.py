@@ -78,8 +78,8 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     folder = Path(app.outdir, "_static", "programs")
     wanted: dict[Path, str | None] = {}
-    for name, state in book_of(app).states.items():
+    for state in book_of(app).written():
         if state.programs:
             text = f"var programs = {json.dumps(state.programs, indent=0)};\n"
-            wanted[folder / f"{name}.js"] = text
+            wanted[folder / f"{state.name}.js"] = text
     write_changed_remove_rest(folder.rglob("*.js"), wanted)

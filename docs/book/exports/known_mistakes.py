@@ -1,26 +1,27 @@
 """An IPython extension: where `check` of an exercise fails, known mistakes are named.
 
-The exercises in `examples/exercises` have functions `mistake_*`, whose docstrings say
-what went wrong.  `said.json` beside them has what `check` says of each.  Where a cell
-fails with such a sentence, the mistakes that lead to it stand below the error.
+`said.json`, beside the exercises, has what `check` says of each mistake that they know.
+Where a cell fails with such a sentence, the mistakes that lead to it stand below the
+error.  Others may lead to it, too, and the note says so.
 
 `nox -s play` loads it into each kernel.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from book.source.exercises import mistakes
+
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 EXERCISES = Path(__file__).parents[3] / "examples" / "exercises"
-PREFIX = "mistake_"
+NOTE = "check says the same of this, and your mistake may be another:"
 
 
 @cache
@@ -32,16 +33,10 @@ def known(exercises: Path = EXERCISES) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     sentences = json.loads((exercises / "said.json").read_text(encoding="utf-8"))
     for name, by_mistake in sentences.items():
-        tree = ast.parse((exercises / f"{name}.py").read_text(encoding="utf-8"))
-        explained = {
-            node.name: ast.get_docstring(node) or ""
-            for node in tree.body
-            if isinstance(node, ast.FunctionDef)
-        }
+        explained = mistakes((exercises / f"{name}.py").read_text(encoding="utf-8"))
         for mistake, sentence in by_mistake.items():
-            thought = explained.get(PREFIX + mistake, "").partition("\n\n")[0]
-            if thought:
-                found.setdefault(_plain(sentence), []).append(_plain(thought))
+            if thought := explained.get(mistake):
+                found.setdefault(_plain(sentence), []).append(thought)
     return found
 
 
@@ -59,7 +54,7 @@ def name_mistakes(
 ) -> None:
     """Show the error of a cell, with the known mistakes that lead to it as notes."""
     for thought in known().get(_plain(str(error)), []):
-        error.add_note(f"A known mistake: {thought}")
+        error.add_note(f"{NOTE} {thought}")
     shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
 
 

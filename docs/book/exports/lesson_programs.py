@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.locale import _
 
 from book.exports.notebook import CodeCell, notebook
 from book.files import write_changed_remove_rest
@@ -119,7 +120,8 @@ def _links(name: str, folder: str) -> nodes.raw:
         path = posixpath.relpath(f"{FOLDER}/{name}{end}", folder or ".")
         file = escape(posixpath.basename(path))
         links.append(f'<a href="{quote(path)}" download>{file}</a>')
-    line = f'<p class="program-files">Download: {" · ".join(links)}</p>'
+    said = escape(_("Download: {files}")).format(files=" · ".join(links))
+    line = f'<p class="program-files">{said}</p>'
     return nodes.raw("", line, format="html", classes=["no-search"])
 
 
@@ -129,7 +131,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     folder, book = Path(app.outdir, FOLDER), book_of(app)
     wanted: dict[Path, str | None] = {}
-    for state in book.states.values():
+    for state in book.written():
         for one, name in offered(state, book).items():
             program = state.programs[f"listing{one.number}"]
             with book.blame(state.name):

@@ -42,6 +42,7 @@ def links(env: BuildEnvironment, name: str) -> Callable[[str], str]:
         target, _, anchor = address.partition("#")
         page = posixpath.join(posixpath.dirname(name), target.removesuffix(".html"))
         page = posixpath.normpath(page) if target else name
+        page = page.removeprefix("../")  # of the book in English
         slugs = env.metadata[page].get("myst_slugs", {}).items()
         anchors = {identifier: slug for slug, (_, identifier, *_) in slugs}
         target = re.sub(r"\.html$", END, target)
@@ -86,7 +87,7 @@ def write_page(
 def write_index(app: Sphinx, exception: Exception | None) -> None:
     """Write the list of all pages."""
     if exception is None and app.builder.format == "html":
-        pages = {page.name: page for page in book_of(app).pages()}
+        pages = {s.name: s.page for s in book_of(app).written() if s.page}
         text = index(pages, app.config.root_doc, app.config.project)
         write_changed_remove_rest([], {Path(app.outdir, INDEX): text})
 
@@ -94,4 +95,5 @@ def write_index(app: Sphinx, exception: Exception | None) -> None:
 def remove_others(app: Sphinx, exception: Exception | None) -> None:
     """Remove the Markdown of pages that are gone."""
     if exception is None and app.builder.format == "html":
-        keep_only(Path(app.outdir), (END,), app.env.found_docs)
+        written = [state.name for state in book_of(app).written()]
+        keep_only(Path(app.outdir), (END,), written)

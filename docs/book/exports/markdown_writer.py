@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from docutils import nodes
+from sphinx.locale import _
 
 from book.html.folding import folded
 
@@ -281,7 +282,7 @@ def _is_tight(item: nodes.Element) -> bool:
 
 def _figure(alternative: str) -> str:
     text = _one_line(alternative.strip())
-    return f"[Figure: {text}]" if text else ""
+    return _("[Figure: {text}]").format(text=text) if text else ""
 
 
 def _details(title: str, text: str) -> str:

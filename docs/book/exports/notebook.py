@@ -10,6 +10,7 @@ stay on the site.
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -21,6 +22,7 @@ import nbformat
 from docutils import nodes
 from nbformat import v4
 from sphinx.application import Sphinx
+from sphinx.locale import _
 
 from book.exports.beside_pages import keep_only
 from book.exports.markdown_writer import MarkdownWriter, Part
@@ -35,6 +37,7 @@ from book.state import PageState, Problem, book_of
 
 ENDS = (".ipynb", ".py")
 COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/{}.ipynb"
+_PIP = {"orbax": "orbax-checkpoint"}  # what pip calls otherwise than Python does
 _FRESH = "# A program of its own: it needs a Python in which JAX has not started."
 
 
@@ -151,10 +154,15 @@ def contents(
     if parts is None:
         parts = [Part("", number) for number in lessons]
     code = [one for made in lessons.values() for one in made]
-    first = first_cell(page.title, jax, packages(code))
-    found: list[str | CodeCell] = [CodeCell("verified-on", first, first)]
+    more = packages(code)
+    first = first_cell(page.title, jax, more)
+    found: list[str | CodeCell] = [
+        CodeCell("verified-on", first, f"{needs(jax, more)}\n{first}")
+    ]
     if address:
-        found.append(f"From [One Function, Many Devices]({address}).")
+        found.append(
+            _("From [One Function, Many Devices]({page}).").format(page=address)
+        )
     for part in parts:
         if part.cell in lessons:
             found += lessons[part.cell]
@@ -164,26 +172,32 @@ def contents(
 
 
 def packages(cells: list[CodeCell]) -> list[str]:
-    """The packages that a page needs beside JAX, as pip calls them."""
+    """The packages that a page needs beside JAX and NumPy, as pip calls them."""
     code = "\n".join(cell.notebook for cell in cells)
     found = set(re.findall(r"^\s*(?:from|import) (\w+)", code, re.MULTILINE))
     found -= {*sys.stdlib_module_names, "jax", "jaxlib", "numpy"}
-    return sorted(found)
+    return sorted(_PIP.get(name, name) for name in found)
+
+
+def needs(jax: str, more: list[str]) -> str:
+    """What a script needs, as comments that `uv run` and others read (PEP 723)."""
+    listed = json.dumps([f"jax=={jax}", *more])
+    lines = ["/// script", 'requires-python = ">=3.11"', f"dependencies = {listed}"]
+    return "\n".join(f"# {line}" for line in [*lines, "///"])
 
 
 def first_cell(title: str, jax: str, more: list[str]) -> str:
     """The first cell: what this is, and what it was verified on.
 
-    `more` are packages to install.
+    `more` are packages to install; one that is missing raises there, before the work.
     """
     lines = [
         f"# {title}",
         f"# Verified on JAX {jax}: pip install {' '.join([f'jax=={jax}', *more])}",
         "import warnings",
         "from importlib.metadata import version",
-    ]
-    lines += [
         "",
+        *(f'version("{name}")  # raises where it is not installed' for name in more),
         f'if version("jax") != "{jax}":',
         f'    told = "verified on JAX {jax}, and this is " + version("jax")',
         "    warnings.warn(told, stacklevel=1)",
@@ -268,8 +282,8 @@ def write_page(
 def remove_others(app: Sphinx, exception: Exception | None) -> None:
     """Remove the files of pages that are gone, that failed, or have no lesson now."""
     if exception is None and app.builder.format == "html":
-        states = book_of(app).states.items()
-        keep_only(Path(app.outdir), ENDS, [n for n, s in states if _has_files(s)])
+        states = book_of(app).written()
+        keep_only(Path(app.outdir), ENDS, [s.name for s in states if _has_files(s)])
 
 
 def _has_files(state: PageState) -> bool:
@@ -284,19 +298,25 @@ def offer(
     document: nodes.document | None,
 ) -> None:
     """Offer the files in the theme's download menu, and the notebook in Colab."""
-    state = book_of(app).states.get(name)
+    book = book_of(app)
+    state, file = book.states.get(name), quote(name.rpartition("/")[2])
     groups = {one.get("label"): one for one in context.get("header_buttons", ())}
-    if not state or not state.code_cells or "download-buttons" not in groups:
+    if not state or "download-buttons" not in groups:
         return
-    file = quote(name.rpartition("/")[2])
+    if book.pages_written is not None:  # the source of the page is in English
+        for button in groups["download-buttons"]["buttons"]:
+            if button.get("label") == "download-source-button":
+                button["url"] = f"{file}.md"
+    if not state.code_cells:
+        return
     links = [
-        _button(f"{file}.ipynb", ".ipynb", "Notebook of this page's lessons"),
-        _button(f"{file}.py", ".py", "The same as a script"),
+        _button(f"{file}.ipynb", ".ipynb", _("Notebook of this page's lessons")),
+        _button(f"{file}.py", ".py", _("The same as a script")),
     ]
     repository = app.config.html_theme_options.get("repository_url", "").strip("/")
     if "github.com/" in repository:
         url = COLAB.format(repository.partition("github.com/")[2], quote(name))
-        told = "Run the notebook in Colab"
+        told = _("Run the notebook in Colab")
         links.append(_button(url, "Open in Colab", told, "fa-expand"))
     groups["download-buttons"]["buttons"][:0] = links
 

@@ -30,6 +30,7 @@ from book.hardware.targets import (
     environment,
     load,
 )
+from book.translation.edition import builds_folder
 
 PATIENCE = 300.0  # seconds for hardware that is there to wake up
 _ANYWHERE = "This builds on any machine: python -m nox -s docs -- -D book_target=cpu"
@@ -129,7 +130,7 @@ def _known(path: Path) -> list | None:
 
 
 def _ask(app: Sphinx, target: Target) -> Probe:
-    return Probe(target, Path(app.outdir).parent / "hardware")
+    return Probe(target, builds_folder(app) / "hardware")
 
 
 def kernels(app: Sphinx) -> dict[str, Hardware]:

@@ -13,6 +13,7 @@ import re
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.locale import _
 
 from book.directives.shown import ShownCollector
 from book.html.release_diff import messages
@@ -28,7 +29,9 @@ def below_cells(
 ) -> dict[int, list[nodes.Node]]:
     """A link below each cell that raises what another page is about."""
     found = ShownCollector.show(app.env, app.book, pages_about, page.name)
-    return {number: [_link(name, page.name)] for number, (name, _) in found.items()}
+    return {
+        number: [_link(name, page.name)] for number, (name, _title) in found.items()
+    }
 
 
 def pages_about(book: Book, name: str) -> dict[int, tuple[str, str]]:
@@ -72,6 +75,5 @@ def _link(to: str, name: str) -> nodes.paragraph:
     options = {"refdomain": "std", "reftype": "doc", "refexplicit": False}
     link = addnodes.pending_xref("", nodes.inline(), reftarget=f"/{to}", **options)
     link["refdoc"] = name
-    return nodes.paragraph(
-        "", "Every cause of this message: ", link, classes=["causes", "no-search"]
-    )
+    said = _("Every cause of this message: ")
+    return nodes.paragraph("", said, link, classes=["causes", "no-search"])

@@ -7,24 +7,22 @@ what `check` then says, so that a reader who reads that finds the mistake.
 
 from __future__ import annotations
 
-import ast
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import shorten
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.locale import _
 
 from book.html.folding import fold
 from book.source import dependencies
+from book.source.exercises import mistakes
 from book.source.model import Page
 from book.state import PageState
 
-_CHECK = re.compile(
-    r"^from (examples\.exercises\.\w+) import .*\bcheck\b", re.MULTILINE
-)
-_NAME = "mistake_"
 _LONGEST = 200  # characters of what `check` says
 
 
@@ -34,18 +32,14 @@ def below_cells(
     """The mistakes below each cell that imports the `check` of an exercise."""
     roots, found = app.book.roots, {}
     for cell in page.cells:
-        match = _CHECK.search(cell.source)
-        path = (
-            dependencies.find_module(match[1], roots)
-            if match and cell.visible
-            else None
-        )
+        module = f"examples.exercises.{cell.exercise}"
+        path = dependencies.find_module(module, roots) if cell.exercise else None
         if path is None:
             continue
         app.env.note_dependency(str(_said_json(path)))
-        tree = dependencies.parse(dependencies.read_module(path, roots))
-        if mistakes := _mistakes(tree, path):
-            found[cell.number] = [_folded(mistakes)]
+        if known := _mistakes(dependencies.read_module(path, roots), path):
+            words = app.book.translate(page.name)
+            found[cell.number] = [_folded(known, page, words)]
     return found
 
 
@@ -54,33 +48,36 @@ def _said_json(path: Path) -> Path:
     return path.with_name("said.json")
 
 
-def _mistakes(tree: ast.Module, path: Path) -> list[tuple[str, str]]:
+def _mistakes(source: str, path: Path) -> list[tuple[str, str]]:
     """What each mistake of the exercise at `path` says of itself, and `check` of it."""
     said = {}
     if _said_json(path).is_file():
         every = json.loads(_said_json(path).read_text(encoding="utf-8"))
         said = every.get(path.stem, {})
-    found = []
-    for node in tree.body:
-        if not isinstance(node, ast.FunctionDef) or not node.name.startswith(_NAME):
-            continue
-        thought = ast.get_docstring(node)
-        if thought:
-            of_check = said.get(node.name.removeprefix(_NAME), "")
-            found.append((thought.partition("\n\n")[0], of_check))
-    return found
+    known = mistakes(source).items()
+    return [(thought, said.get(name, "")) for name, thought in known if thought]
 
 
-def _folded(mistakes: list[tuple[str, str]]) -> nodes.Node:
-    """A folded list of the mistakes."""
+def _folded(
+    known: list[tuple[str, str]], page: Page, translate: Callable[[str], str]
+) -> nodes.Node:
+    """A folded list of the mistakes that the exercise on `page` tells apart."""
     items = []
-    for thought, said in mistakes:
-        item = nodes.list_item("", _paragraph(thought))
+    for thought, said in known:
+        paragraph = _paragraph(translate(thought))
+        # For the builder that writes catalogues.
+        paragraph.rawsource, paragraph.source = (
+            " ".join(thought.split()),
+            str(page.path),
+        )
+        item = nodes.list_item("", paragraph)
         if said:  # the beginning of it is enough to find it by
-            text = f"check says: {shorten(said, _LONGEST, placeholder=' …')}"
+            text = _("check says: {message}").format(
+                message=shorten(said, _LONGEST, placeholder=" …")
+            )
             item += nodes.paragraph("", text, classes=["says"])
         items.append(item)
-    title = f"{len(mistakes)} mistakes that check recognizes"
+    title = _("{count} mistakes that check recognizes").format(count=len(known))
     listed = nodes.bullet_list("", *items)
     return fold(title, listed, classes=["mistakes", "no-search"])
 
@@ -88,6 +85,6 @@ def _folded(mistakes: list[tuple[str, str]]) -> nodes.Node:
 def _paragraph(text: str) -> nodes.paragraph:
     """A paragraph with code between backticks."""
     made = nodes.paragraph("", "")
-    for number, part in enumerate(re.split(r"`+", " ".join(text.split()))):
+    for number, part in enumerate(re.split(r"`+", text)):
         made += nodes.literal(part, part) if number % 2 else nodes.Text(part)
     return made

@@ -11,6 +11,7 @@ from itertools import groupby
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode  # its class of what `hide-input` folds
 from sphinx.application import Sphinx
+from sphinx.locale import _
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
 
@@ -54,10 +55,23 @@ class FoldHiddenCells(SphinxPostTransform):
                     parent[number] = folded(
                         "",
                         *child.children,
-                        closed=child["prompt_show"],
-                        opened=child["prompt_hide"],
+                        closed=_said(child["prompt_show"]),
+                        opened=_said(child["prompt_hide"]),
                         classes=child["classes"],
                     )
+
+
+def _said(prompt: str) -> str:
+    """The name of a folded cell; MyST-NB's own, which are English, are translated."""
+    own = {
+        "Show code cell source": _("Show code cell source"),
+        "Hide code cell source": _("Hide code cell source"),
+        "Show code cell output": _("Show code cell output"),
+        "Hide code cell output": _("Hide code cell output"),
+        "Show code cell content": _("Show code cell content"),
+        "Hide code cell content": _("Hide code cell content"),
+    }
+    return own.get(prompt, prompt)
 
 
 def fold_checks(app: Sphinx, doctree: nodes.document) -> None:
@@ -75,7 +89,7 @@ def fold_checks(app: Sphinx, doctree: nodes.document) -> None:
 def _folded_checks(cells: list[nodes.Element]) -> folded:
     """Checks under a line that says how much they assert."""
     count = sum(cell["cell_metadata"]["check"] for cell in cells)
-    title = "1 check" if count == 1 else f"{count} checks"
+    title = _("1 check") if count == 1 else _("{count} checks").format(count=count)
     return fold(title, *cells, classes=["checks", "no-search"])
 
 

@@ -14,11 +14,12 @@ from urllib.parse import urljoin, urlsplit
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.locale import _
 
 CARD = "_static/card.png"  # made of card.svg, for social sites take no SVG
 LONGEST = 200  # of a description: what results of searches show is not longer
 _VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')  # docutils'; the layout has it
-_END = re.compile(r"(?<=[.?!:]) (?=\W?[A-Z\d])|(?<=:)$")
+_END = re.compile(r"(?<=[.?!:]) (?=\W?[A-Z\d])|(?<=[。？！：])|$")
 
 
 def context(
@@ -31,8 +32,10 @@ def context(
     """Hand the template what the page says of itself."""
     context["metatags"] = _VIEWPORT.sub("", context.get("metatags", ""))
     if name == "search":
-        context["title"] = "Search"
-        context["description"] = f"Search {app.config.project}: words, or a message."
+        context["title"] = _("Search")
+        said = _("Search {book}: words, or a message.")
+        context["description"] = said.format(book=app.config.project)
+    context["theme_search_bar_text"] = _("Search...")
     if doctree is None:
         return
     context["description"] = description(doctree)
@@ -44,12 +47,8 @@ def description(doctree: nodes.document) -> str:
     """As many sentences of the lead as fit, but one at least."""
     lead = next(iter(doctree.findall(_is_lead)), None)
     text = " ".join(lead.astext().split()) if lead else ""
-    first, *others = _END.split(text)
-    for sentence in others:
-        if len(first) + 1 + len(sentence) > LONGEST:
-            break
-        first += f" {sentence}"
-    return first
+    first, *others = [end.start() for end in _END.finditer(text)]
+    return text[: max([first, *(end for end in others if end <= LONGEST)])]
 
 
 def _is_lead(node: nodes.Node) -> bool:
@@ -62,10 +61,12 @@ def not_found(app: Sphinx) -> list[tuple[str, dict, str]]:
     A server shows it in place of a page at any depth, so relative links would lead
     elsewhere: `<base>` says where they begin, as soon as `html_baseurl` is known.
     """
+    if app.book.pages_written is not None:
+        return []  # a server shows the English one
     path = urlsplit(app.config.html_baseurl or "").path
     found = {
-        "title": "Page not found",
-        "description": "There is no page here: search.",
+        "title": _("Page not found"),
+        "description": _("There is no page here: search."),
         "base": path,
     }
     return [("404", found, "404.html")]

@@ -25,6 +25,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.locale import _
 from sphinx.util import logging
 
 from book.directives.shown import ShownCollector
@@ -153,8 +154,10 @@ def sentence(other: Other) -> str:
         return ""
     said = [releases for texts in other.values() for releases in texts.values()]
     names = sorted({release for releases in said for release in releases})
-    count = "one message has" if len(other) == 1 else f"{len(other)} messages have"
-    return f"On JAX {' and '.join(names)} {count} other words."
+    text = _("On JAX {releases} {count} messages have other words.")
+    if len(other) == 1:
+        text = _("On JAX {releases} one message has other words.")
+    return text.format(releases=_(" and ").join(names), count=len(other))
 
 
 def below_cells(
@@ -171,7 +174,7 @@ def below_cells(
 def _folded(text: str, releases: list[str]) -> nodes.Node:
     """A message under the names of the releases that say it."""
     shown = nodes.literal_block(text, text, language="none")
-    title = f"The same in JAX {' and '.join(releases)}"
+    title = _("The same in JAX {releases}").format(releases=_(" and ").join(releases))
     return fold(title, shown, classes=["wordings"])
 
 

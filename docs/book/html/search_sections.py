@@ -38,7 +38,11 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     """Write the sections of all pages, as a script that sets `sections`."""
     if exception is not None or app.builder.format != "html":
         return
-    pages = {page.name: sections(page, app.env) for page in app.book.pages()}
+    pages = {
+        page.name: sections(page, app.env)
+        for page in app.book.pages()
+        if app.book.writes(page.name)
+    }
     told = {"sections": pages, "synonyms": synonyms(Path(app.srcdir))}
     text = "".join(f"var {name} = {_script(value)};\n" for name, value in told.items())
     write_changed_remove_rest((), {Path(app.outdir, FILE): text})
@@ -64,19 +68,23 @@ def sections(page: Page, env: BuildEnvironment) -> list[list[str]]:
     The first is the page itself, whose anchor is empty.  "#" stands for one that
     `_anchor` makes of the heading, as `search.js` does: nearly all, and half the file.
     """
+    title = next((h.slug for h in page.headings if h.level == 1), "")
     asked: dict[str, list[str]] = {}
     if page.short:
-        asked[_plain(page.title)] = [_words(page.short)]
+        asked[_plain(title)] = [_words(page.short)]
     for answer in page.answers:
         asked.setdefault(_plain(answer.at), []).append(_words(answer.question))
     found = []
     for link in env.tocs[page.name].findall(nodes.reference):
         heading, anchor = link.astext(), link["anchorname"].removeprefix("#")
+        # What is translated has the anchor of the English.
+        keys = dict.fromkeys([_plain(heading), _plain(anchor or title)])
         if not anchor:
             heading = env.titles[page.name].astext()  # there, the sidebar's short one
         elif anchor == _anchor(heading):
             anchor = "#"
-        found.append([anchor, heading, *asked.pop(_plain(heading), [])])
+        questions = [one for key in keys for one in asked.pop(key, [])]
+        found.append([anchor, heading, *questions])
     return found
 
 

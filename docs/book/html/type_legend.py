@@ -12,19 +12,24 @@ from itertools import zip_longest
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.locale import _
 
 from book.execute.type_comments.parse import TYPE
 from book.source.model import Page
 from book.state import PageState
 
 MARKS = {  # a mark, and what to say of it, with a *word* of docs/words.md
-    r"(\d+)@([a-z]\w*)": "is an axis of length {0}, *sharded* over mesh axis `{1}`",
-    r"(\d+)@(\([\w,]+\))": "is an axis of length {0}, *sharded* over mesh axes `{1}`",
-    r"\{V:([^}]+)\}": (
-        "marks a *varying* value, which may differ between devices along `{0}`"
+    r"(\d+)@([a-z]\w*)": _(
+        "`{0}` is an axis of length {1}, *sharded* over mesh axis `{2}`"
     ),
-    r"\{U:([^}]+)\}": "marks *unreduced* values, whose sum along `{0}` is due",
-    r"~\w+\[.*?\]": "has a *weak type*, like a Python number",
+    r"(\d+)@(\([\w,]+\))": _(
+        "`{0}` is an axis of length {1}, *sharded* over mesh axes `{2}`"
+    ),
+    r"\{V:([^}]+)\}": _(
+        "`{0}` marks a *varying* value, which may differ between devices along `{1}`"
+    ),
+    r"\{U:([^}]+)\}": _("`{0}` marks *unreduced* values, whose sum along `{1}` is due"),
+    r"~\w+\[.*?\]": _("`{0}` has a *weak type*, like a Python number"),
 }
 _TYPED = re.compile(rf"#.*?({TYPE}.*)")
 _PARTS = re.compile(r"(`[^`]+`|\*[^*]+\*)")
@@ -34,8 +39,9 @@ def below_cells(
     app: Sphinx, state: PageState, page: Page
 ) -> dict[int, list[nodes.Node]]:
     """How to read the marks of a page, below the first lessons that have them."""
+    said = _("In the comments, {sentences}.")
     return {
-        number: [_paragraph(f"In the comments, {'; '.join(sentences)}.", app)]
+        number: [_paragraph(said.format(sentences=_("; ").join(sentences)), app)]
         for number, sentences in explained(page).items()
     }
 
@@ -52,7 +58,7 @@ def explained(page: Page) -> dict[int, list[str]]:
                 continue
             if not lines or (following and lines[0] > following.line):
                 axes = [a.strip("()").replace(",", "` and `") for a in match.groups()]
-                sentence = f"`{match[0]}` {meaning.format(*axes)}"
+                sentence = str(meaning).format(match[0], *axes)
                 found.setdefault(cell.number, []).append(sentence)
             break
     return found
@@ -62,15 +68,16 @@ def _paragraph(text: str, app: Sphinx) -> nodes.paragraph:
     """A paragraph with `code`, and links from *words* to the page of words."""
     made = nodes.paragraph("", "", classes=["legend", "no-search"])
     for part in _PARTS.split(text):
-        inside = part[1:-1]
+        inside, _bar, target = part[1:-1].partition("|")
+        target = target or inside  # of a translated word, the English one
         if part.startswith("`"):
-            made += nodes.literal(inside, inside)
+            made += nodes.literal(part[1:-1], part[1:-1])
         elif part.startswith("*") and "words" in app.env.found_docs:
             options = {"refdomain": "std", "reftype": "term", "refexplicit": False}
             word = nodes.inline(inside, inside)
-            link = addnodes.pending_xref("", word, reftarget=inside, **options)
+            link = addnodes.pending_xref("", word, reftarget=target, **options)
             link["refdoc"] = app.env.docname
             made += link
         else:
-            made += nodes.Text(part.strip("*"))
+            made += nodes.Text(inside if part.startswith("*") else part)
     return made

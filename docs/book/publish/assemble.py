@@ -8,7 +8,8 @@ that holds a path of this machine stops it.  Beside the pages the site has `site
 (with an address, `html_baseurl`), `_headers` for servers that read it, a `.zip` to read
 offline, and in `_static/versions.js` the other JAX releases, between which every page
 then lets a reader choose.  A page of an older one says that it is old, and names the
-newest as the one for search engines.
+newest as the one for search engines.  The languages that the newest was built in come
+along, in folders of their own, and their pages and the English ones lead to each other.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ import sys
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from book.directives.build_record import RECORD
 from book.files import local_strings
-from book.publish import older_release
+from book.publish import languages, older_release
 from book.publish.privacy_check import NotPrivate, check
 from book.publish.prune_assets import prune
 
 ROOT = Path(__file__).parents[3]  # of the repository
-RECORD = "record.json"
 ARCHIVE = "one-function-many-devices.zip"
 _CANONICAL = re.compile(r'<link rel="canonical" href="([^"]+)"')
 _INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
@@ -62,13 +63,17 @@ def _fill(site: Path, books: dict[str, Path]) -> None:
     """Write the site of the `books`, the newest of which comes first."""
     newest, *older = books
     _copy(books[newest], site)
+    translated = languages.folders(books[newest])
+    for language in translated:
+        _copy(books[newest] / language, site / language)
+        languages.link(site, language, _address(site))
     archive = shutil.make_archive(str(site.with_suffix("")), "zip", site)
     Path(archive).rename(site / ARCHIVE)
     pages, address = _pages(site), _address(site)
     for release in older:
         _copy(books[release], site / f"jax-{release}")
         older_release.tell(site, f"jax-{release}", release, newest, address)
-    _offer(site, newest, older)
+    _offer(site, newest, older, translated)
     if address:
         (site / "sitemap.xml").write_text(_sitemap(address, pages), encoding="utf-8")
         robots = f"User-agent: *\nSitemap: {address}sitemap.xml\n"
@@ -122,16 +127,18 @@ def _order(release: str) -> list[int]:
 
 def _copy(book: Path, to: Path) -> None:
     """Copy a book without what is of no use on a server; see that it may go there."""
-    ignored = shutil.ignore_patterns(".doctrees", ".buildinfo*", "objects.inv")
+    others = languages.folders(book)
+    ignored = shutil.ignore_patterns(".doctrees", ".buildinfo*", "objects.inv", *others)
     shutil.copytree(book, to, ignore=ignored)
     prune(to)
     check(to, local_strings(ROOT))
 
 
-def _offer(site: Path, newest: str, older: list[str]) -> None:
+def _offer(site: Path, newest: str, older: list[str], translated: list[str]) -> None:
     """Tell every book of the archive, and of the others: [release, its folder]."""
     others = [[newest, ""], *([release, f"jax-{release}/"] for release in older)]
-    for release, folder in others:
+    books = [*others, *([newest, f"{language}/"] for language in translated)]
+    for release, folder in books:
         told = {"here": release, "root": "../" if folder else "", "all": others}
         told |= {"archive": ARCHIVE}
         text = f"window.versions = {json.dumps(told)};\n"
@@ -140,7 +147,7 @@ def _offer(site: Path, newest: str, older: list[str]) -> None:
 
 def _pages(site: Path) -> list[str]:
     names = sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
-    return [name for name in names if name.removesuffix(".html") not in _NO_PAGES]
+    return [name for name in names if Path(name).stem not in _NO_PAGES]
 
 
 def _address(site: Path) -> str:

@@ -2,11 +2,13 @@
 
     python -m book.scaffold.new shard_map/varying
     python -m book.scaffold.new vmap/options look-up
-    python -m book.scaffold.new errors/inconsistent_sizes
+    python -m book.scaffold.new errors/inconsistent_sizes "the message, as printed"
     python -m book.scaffold.new learn/one_example lesson
+    python -m book.scaffold.new vmap/options exercise
 
 A concept comes with an exercise, a lesson with an exercise and a program; a page in
-`errors/` is about one message.  The new page builds, its cells run and its exercise can
+`errors/` is about one message that no page has.  A page starts with eight devices where
+most pages of its chapter do.  The new page builds, its cells run and its exercise can
 fail.  What is left to be written says TODO, and the tests object until the last of them
 is gone.  Nothing that exists is ever overwritten.
 """
@@ -18,12 +20,15 @@ import re
 import sys
 from pathlib import Path
 
-from book.source.front_matter import KINDS
+from book.scaffold import known_messages
+from book.source.front_matter import KERNELS, KINDS
 
 TEMPLATES = Path(__file__).parent / "templates"
 NOT_CHAPTERS = frozenset({"book", "exercises"})  # folders of docs/ and examples/
 _NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 _EXAMPLE = "shard_map/varying"
+EXERCISE = "exercise"  # asked for alone: a page that is there gets one
+DEFAULT = "mesh-of-eight"  # the kernel of a chapter that has no page yet
 CHAPTER = """---
 book:
   short: {folder}
@@ -48,9 +53,10 @@ class Refusal(Exception):
 
 
 def templates(name: str, kind: str = "concept") -> dict[str, str]:
-    """The template of each new file, by its path; raises `Refusal` for a bad name."""
-    if kind not in KINDS:
-        raise Refusal(f"{kind!r} is no kind of page; there are {', '.join(KINDS)}.")
+    """The template of each new file, by its path; raises `Refusal` for a bad name.
+
+    Of a page in `errors/`, `kind` is the message.
+    """
     folder, slash, page = name.partition("/")
     if not slash:
         raise Refusal(f"{name!r} has no folder; a page is called like {_EXAMPLE}.")
@@ -62,8 +68,13 @@ def templates(name: str, kind: str = "concept") -> dict[str, str]:
             )
     if folder in NOT_CHAPTERS:
         raise Refusal(f"{folder!r} is no chapter; a page is called like {_EXAMPLE}.")
+    if kind == EXERCISE:
+        return {f"examples/exercises/{page}.py": "exercise.py"}
     if folder == "errors":
         return {f"docs/{name}.md": "error.md"}
+    kinds = (*KINDS, EXERCISE)
+    if kind not in kinds:
+        raise Refusal(f"{kind!r} is no kind of page; there are {', '.join(kinds)}.")
     found = {f"docs/{name}.md": f"{kind}.md"}
     if kind in ("concept", "lesson"):
         found[f"examples/exercises/{page}.py"] = "exercise.py"
@@ -84,13 +95,55 @@ def create(root: Path, name: str, kind: str = "concept") -> list[str]:
     if there:
         raise Refusal(f"there already: {', '.join(there)}; nothing was written.")
     folder, _, page = name.partition("/")
+    if kind == EXERCISE and not (root / "docs" / f"{name}.md").is_file():
+        raise Refusal(f"there is no docs/{name}.md that could get an exercise.")
+    if folder == "errors" and kind != EXERCISE:
+        _refuse_known(root / "docs", kind)
+    kernel = kernel_of(root / "docs", folder, page)
     for path, template in wanted.items():
-        text = (TEMPLATES / template).read_text(encoding="utf-8")
+        text = _template(template, kernel).read_text(encoding="utf-8")
         text = text.replace("NAME", page).replace("FOLDER", folder)
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         with (root / path).open("x", encoding="utf-8") as file:
             file.write(text)
     return list(wanted)
+
+
+def _refuse_known(docs: Path, message: str) -> None:
+    """Raise `Refusal` where a page has the words of `message`, or there are none."""
+    if len(message.split()) < known_messages.FEWEST:
+        raise Refusal(
+            "which message? Say it behind the name, in quotes, as it was printed: "
+            "pages that have it are looked for first."
+        )
+    if found := known_messages.about(message, known_messages.places(docs)):
+        lines = [f"  {one.file}:{one.line}: {one.quoted}" for one in found[:3]]
+        raise Refusal("\n".join(["a page has this message already:", *lines]))
+
+
+def kernel_of(docs: Path, folder: str, page: str) -> str:
+    """The kernel of a page that is there, or of most pages of its chapter."""
+    own = docs / folder / f"{page}.md"
+    pages = [own] if own.is_file() else sorted((docs / folder).glob("*.md"))
+    texts = [path.read_text(encoding="utf-8") for path in pages]
+    count = {one: sum(f"\n  name: {one}\n" in t for t in texts) for one in KERNELS}
+    most = max(KERNELS, key=count.__getitem__)
+    return most if count[most] else DEFAULT
+
+
+def _template(name: str, kernel: str) -> Path:
+    """The template called `name` for a kernel, or the only one that there is."""
+    own = TEMPLATES / kernel / name
+    return own if own.is_file() else next(TEMPLATES.glob(f"*/{name}"))
+
+
+def say_cell(docs: Path, name: str) -> str:
+    """What the page called `name` wants for its exercise: text, a cell, the answer."""
+    folder, _, page = name.partition("/")
+    concept = _template("concept.md", kernel_of(docs, folder, page))
+    text = concept.read_text(encoding="utf-8").replace("NAME", page)
+    start, end = text.index("## TODO: exercise"), text.index(":::{admonition} In short")
+    return f"docs/{name}.md wants above its last box\n\n{text[start:end].rstrip()}"
 
 
 def say_where(docs: Path, name: str) -> str:
@@ -119,7 +172,8 @@ def main(arguments: list[str]) -> int:
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         return 1
-    print("\n" + say_where(Path("docs"), arguments[0]))
+    say = say_cell if arguments[1:] == [EXERCISE] else say_where
+    print("\n" + say(Path("docs"), arguments[0]))
     print("\nThen: python -m nox -s live")
     return 0
 

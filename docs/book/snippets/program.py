@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING
 from book.snippets import render as layout
 from book.snippets.render import Imported
 from book.snippets.statements import PAGE, SliceError, Statement
-from book.snippets.vocabulary import called, made, shows
+from book.snippets.vocabulary import made, shows
 
 if TYPE_CHECKING:
     from book.snippets.lessons import Lessons
 
-ABOVE_DEVICES = (
-    "# Before JAX is used. With fewer than eight GPUs, start Python with "
-    "JAX_PLATFORMS=cpu."
-)
-_SETS = re.compile(r"^jax\.config\.update\(\s*[\"']jax_num_cpu_devices", re.MULTILINE)
+ABOVE_DEVICES = """\
+# Before JAX is used, else restart Python: a CPU acts as eight devices; GPUs and TPUs
+# stay as they are. With fewer than eight GPUs, start Python with JAX_PLATFORMS=cpu."""
+_SETS = re.compile(r"jax\.config\.update\(\s*[\"']jax_num_cpu_devices")
 
 
 def sets_devices(code: str) -> bool:
-    """Whether `code` itself says how many devices a CPU acts as."""
-    return bool(_SETS.search(code))
+    """Whether the statement `code` says how many devices a CPU acts as."""
+    return bool(_SETS.match(code))
 
 
 class Program:
@@ -45,14 +44,13 @@ class Program:
         title = own[:1] if own and _is_title(own[0]) else []
         moved = (s for s in own if s.imported or s in title)
         left = {s.node: "" for s in moved if not s.fails}
+        left |= {s.node: _devices([s]) for s in own if sets_devices(s.code)}
         printed = {} if raises else self.last(None)
         body = layout.body(source, own, left | printed)
         if computed := self.computed(source, raises):
             body += f"\n{computed}"
         imported = layout.imports(self._imported())
-        devices = _code(s for s in page if sets_devices(s.code))  # before all else
-        if devices:
-            devices = f"{ABOVE_DEVICES}\n{devices}"
+        devices = _devices(s for s in page if sets_devices(s.code))  # before all else
         page = [s for s in page if not sets_devices(s.code)]
         modules = _code(s for s in self.above if s.unit != PAGE)
         parts = [_code(title), imported, devices, modules, _code(page)]
@@ -82,7 +80,7 @@ class Program:
         if not self.own:
             return {}
         one = self.own[-1]
-        if raises and called(getattr(one.node, "value", None)) == "check":
+        if raises and one.cell and one.cell.exercise:
             return {one.node: layout.reported(one.code, one.node)}
         if raises:
             return {one.node: layout.expected(one.code, one.node, raises)}
@@ -117,6 +115,15 @@ class Program:
 
 def _code(steps: Iterable[Statement]) -> str:
     return "\n".join(s.comment + s.code for s in steps)
+
+
+def _devices(steps: Iterable[Statement]) -> str:
+    """The lines that ask for devices, below what there is to say of them.
+
+    A page says less, behind such a line, which is too long for a formatter.
+    """
+    lines = "\n".join(ast.unparse(s.node).replace("'", '"') for s in steps)
+    return f"{ABOVE_DEVICES}\n{lines}" if lines else ""
 
 
 def _is_title(one: Statement) -> bool:

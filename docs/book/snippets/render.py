@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import io
 import json
 import sys
 import textwrap
+import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from book.snippets.vocabulary import DEFS
 
@@ -53,7 +56,43 @@ def joined(blocks: Iterable[str]) -> str:
                 text += "\n" * (1 + blank)
             text += "\n".join(lines[start:end])
         at, above = end, node
-    return text.rstrip() + "\n"
+    return _two_spaces(_apart(text.rstrip() + "\n"))
+
+
+def _two_spaces(text: str) -> str:
+    """The code with comments two spaces behind it; a page aligns them."""
+    lines = text.split("\n")
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        row, column = token.start
+        if token.type == tokenize.COMMENT and (
+            code := lines[row - 1][:column].rstrip()
+        ):
+            lines[row - 1] = f"{code}  {token.string}"
+    return "\n".join(lines)
+
+
+def _apart(text: str) -> str:
+    """The code with an empty line around each definition inside another one."""
+    lines, found = text.split("\n"), set()
+    for node in ast.walk(ast.parse(text)):
+        block = getattr(node, "body", None)
+        if isinstance(node, ast.Module) or not isinstance(block, list):
+            continue
+        for above, one in pairwise(block):
+            if isinstance(above, DEFS) or isinstance(one, DEFS):
+                found.add(_with_comment(lines, one))
+    for start in sorted(found, reverse=True):
+        if lines[start - 1].strip():
+            lines.insert(start, "")
+    return "\n".join(lines)
+
+
+def _with_comment(lines: list[str], node: ast.stmt) -> int:
+    """Where a statement begins, counted from 0, with the comment right above it."""
+    start = first_line(node) - 1
+    while lines[start - 1].lstrip().startswith("#"):
+        start -= 1
+    return start
 
 
 def imports(found: Iterable[Imported]) -> str:

@@ -138,9 +138,10 @@ def _changed_default(node: ast.stmt) -> str | None:
         takes = function.args
         positional = [*takes.posonlyargs, *takes.args]
         first = len(positional) - len(takes.defaults)
-        pairs: list[tuple[ast.arg, ast.expr | None]] = []
-        pairs += zip(positional[first:], takes.defaults, strict=True)
-        pairs += zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
+        pairs: list[tuple[ast.arg, ast.expr | None]] = [
+            *zip(positional[first:], takes.defaults, strict=True),
+            *zip(takes.kwonlyargs, takes.kw_defaults, strict=True),
+        ]
         with_default = {arg.arg for arg, default in pairs if _is_mutable(default)}
         changed = {name for one in function.body for name in uses(one).breaks}
         for name in sorted(with_default & changed):

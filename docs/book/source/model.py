@@ -14,6 +14,10 @@ from typing import Any
 
 from book.source.dependencies import parse
 
+_CHECK = re.compile(
+    r"^from examples\.exercises\.(\w+) import .*\bcheck\b", re.MULTILINE
+)
+
 
 @dataclass(frozen=True)
 class Heading:
@@ -63,6 +67,12 @@ class Cell:
     def visible(self) -> bool:
         """Whether it is a lesson, whose code can be read, perhaps after unfolding."""
         return not self.check and not self.tags & {"remove-input", "remove-cell"}
+
+    @property
+    def exercise(self) -> str | None:
+        """The exercise whose `check` it imports, such as "by_hand"; None of another."""
+        found = _CHECK.search(self.source) if self.visible else None
+        return found[1] if found else None
 
     @cached_property
     def assertions(self) -> int:
