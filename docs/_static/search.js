@@ -20,6 +20,7 @@ const PART = 0.4; // of a longer word, such as "scatter" of "psum_scatter"
 const NOWHERE = 2; // what a word counts that the book lacks
 const MISSPELT = 4; // so long a word may have one wrong letter
 const BEGIN = 1.1; // the page on which one begins is better than the best by so much
+const WITHIN = 1 / 3; // of a question, what one begins with who asks it
 // Where nothing fits: the ways into the book, and a sentence that says so.
 const WAYS = ["start/choose", "evidence/questions", "errors/which_message", "index"];
 const NOTHING = _(
@@ -83,6 +84,15 @@ function translated(query) {
 // The page on which one begins who asks so; its words may be in any order.
 const key = (text) => [...new Set(wordsOf(text))].sort().join(" ");
 const begins = new Map(Object.entries(synonyms.first ?? {}).map(([asked, page]) => [key(asked), page]));
+
+// The page for the longest of these that is a good part of a question, if there is one.
+function beginsWithin(words) {
+  const asked = new Set(words);
+  const within = [...begins].map(([known, page]) => [known.split(" "), page])
+    .filter(([known]) => known.length > 1 && known.every((word) => asked.has(word)))
+    .filter(([known]) => known.length >= WITHIN * asked.size);
+  return within.sort(([a], [b]) => b.length - a.length)[0]?.[1];
+}
 
 // Sphinx puts what has the query in a heading above all else. Here headings are weighed
 // with the rest, and `sections.js` has them.
@@ -213,6 +223,13 @@ Search.performTermsSearch = (terms) => {
   if (begin >= 0) {
     score[begin] = BEGIN * Math.max(...score);
     best[begin].id = null; // its beginning
+  } else if (!words.some((word) => /error|warn/.test(word))) {
+    const second = docnames.indexOf(beginsWithin(words));
+    const others = [...score].filter((_, file) => file !== second).sort((a, b) => b - a);
+    if (second >= 0 && score[second] < others[1]) {
+      score[second] = (others[0] + others[1]) / 2;
+      best[second].id = null;
+    }
   }
   memory.nothing = !score.some((one) => one > 0);
   if (memory.nothing) {
