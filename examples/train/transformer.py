@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 VOCAB, LENGTH, WIDTH, HEADS, BLOCKS = 32, 16, 64, 8, 2
-HEAD = WIDTH // HEADS  # the width of a head
+HEAD_WIDTH = WIDTH // HEADS  # the width of a head
 BLOCK = ("qkv", "out", "up", "down")  # the weights of a block
 
 
@@ -51,7 +51,7 @@ def attention(q, k, v):
     return jnp.einsum("bhqt,bthk->bqhk", jax.nn.softmax(scores + future), v)
 
 
-def block(weights, x, head=HEAD):
+def block(weights, x, head=HEAD_WIDTH):
     """Attention by heads of width `head`, and an MLP: (batch, length, width), same."""
     qkv = jnp.einsum("bld,dne->nble", norm(x), weights["qkv"])
     q, k, v = qkv.reshape(*qkv.shape[:3], -1, head)
