@@ -51,7 +51,7 @@ class Console:
 def console(
     command: str,
     *,
-    status: int = 0,
+    status: int | tuple[int, ...] = 0,
     only: str = "",
     arrived: bool = False,
     seconds: float = 600,
@@ -59,16 +59,18 @@ def console(
 ) -> Console:
     """Run `command`, of which every program is found in examples/ by its name.
 
-    status: that it must exit with.  only: a regular expression of the lines to show,
+    status: that it must exit with, or several of which it may.  only: a regular expression of the lines to show,
     each once; others become an ellipsis.  arrived: in the order in which lines came,
     and not in that of the processes that wrote them, as `[0] ` in front says.  folder:
     where it runs, for commands that leave files to the next; a new one otherwise.
     Raises `AssertionError` for another status, `TimeoutError` after `seconds`.
     """
     said, found = _run(command, seconds, folder)
-    if found != status:
+    expected = status if isinstance(status, tuple) else (status,)
+    if found not in expected:
+        wanted = " or ".join(map(str, expected))
         last = " | ".join(said.strip().splitlines()[-3:])
-        reason = f"`{command}` exits with {found}, not {status}; its last lines: {last}"
+        reason = f"`{command}` exits with {found}, not {wanted}; its last lines: {last}"
         raise AssertionError(f"{reason}\n{said}")
     lines = [parted(line) for line in said.splitlines()]
     if not arrived:
