@@ -228,6 +228,11 @@ def lower_both_ways(mesh):
     return lower(mesh, both_ways)
 
 
+def lower_rolled(mesh):
+    """Lower `rolled` for the matrices of `lower`."""
+    return lower(mesh, rolled)
+
+
 def lower_gathered(mesh):
     """Lower `gathered`, which is no ring, for the matrices of `lower`."""
     return lower(mesh, gathered)
@@ -236,6 +241,11 @@ def lower_gathered(mesh):
 def lower_scatter_ring(mesh):
     """Lower `scatter_ring`."""
     return lower(mesh, scatter_ring, SCATTER)
+
+
+def lower_scatter_rolled(mesh):
+    """Lower `scatter_rolled`."""
+    return lower(mesh, scatter_rolled, SCATTER)
 
 
 def main():

@@ -32,19 +32,22 @@ def pipeline(compute, micro):
         return lax.ppermute(y, "stage", pairs), y
 
     idle = jnp.zeros((stages - 1, *micro.shape[1:]), micro.dtype)
-    micro = lax.pcast(jnp.concatenate([micro, idle]), "stage", to="varying")
+    micro = jnp.concatenate([micro, idle])
     return lax.scan(turn, jnp.zeros_like(micro[0]), micro)[1]
 
 
 def mean_loss(params, tokens, keys):
     """Return the mean loss of the batch, as each device sees it: ()."""
-    # cast before the turns, so that gradients are added along "data" once, after them
+    # Cast before the turns, so that gradients are added once, after them; and the tables
+    # before the embedding, so that theirs are added, not those of what was embedded.
     own_blocks = {name: params[name] for name in BLOCK}
     own_blocks = lax.pcast(own_blocks, "data", to="varying")
-    x, stages = embed(params, tokens[:, :-1], keys), lax.axis_size("stage")
+    tables = {name: params[name] for name in SPECS if name not in BLOCK}
+    tables = lax.pcast(tables, ("data", "stage"), to="varying")
+    x, stages = embed(tables, tokens[:, :-1], keys), lax.axis_size("stage")
     micro = x.reshape(MICROBATCHES, -1, *x.shape[1:])
     results = pipeline(jax.checkpoint(lambda x: through(own_blocks, x)), micro)
-    own = score(params, results[stages - 1 :].reshape(x.shape), tokens[:, 1:]).mean()
+    own = score(tables, results[stages - 1 :].reshape(x.shape), tokens[:, 1:]).mean()
     last = lax.axis_index("stage") == stages - 1
     return lax.pmean(lax.psum(jnp.where(last, own, 0), "stage"), "data")
 

@@ -1,8 +1,8 @@
 """The hardware that programs are compiled for, and how a compiler is told of it.
 
-Promise: no figure about a chip is typed where its compiler can be asked.  What a TPU
-has left for a program is read from the message of one that cannot fit.  A GPU's
-description is what its maker publishes, in the form that XLA reads.
+No figure about a chip is typed where its compiler can be asked: what a TPU has left for
+a program is read from the message of one that cannot fit. A GPU's description is what
+its maker publishes, in the form that XLA reads.
 
 JAX is imported late: what steers a compiler is read when JAX starts.
 """
@@ -13,6 +13,10 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jax.sharding import Mesh
 
 # What steers the compilers; set before JAX starts, or it has no effect.
 TPU = {
@@ -47,7 +51,7 @@ class Chip:
         """Whether the compiler is that for TPUs."""
         return self.name != H100.name
 
-    def mesh(self):
+    def mesh(self) -> Mesh:
         """Return a one-axis mesh, "rows", of these devices, none of which is here.
 
         They stand in the order in which `jax.make_mesh` puts real ones, so that
@@ -67,11 +71,11 @@ class Chip:
             found = get_topology_desc(platform="cuda", target_config=text, **shape)
         return jax.make_mesh((self.devices,), ("rows",), devices=found.devices)
 
-    def memory(self, mesh) -> int:
+    def memory(self, mesh: Mesh) -> int:
         """Return the bytes that a program may use on one device of `mesh`."""
         if not self.is_tpu:
             text = DESCRIPTION.read_text(encoding="utf-8")
-            return int(re.search(r"device_memory_size: (\d+)", text)[1])
+            return int(re.findall(r"device_memory_size: (\d+)", text)[0])
         import jax
         import jax.numpy as jnp
 

@@ -1,8 +1,9 @@
-"""Read the collectives of a compiled program from its text, as XLA prints it.
+"""Read the collectives of a compiled program, and the work beside them, from its text.
 
-Promise: a collective counts once, whether it is started and awaited in one line or in
-two, with the bytes that one device puts in.  Groups in a form that is unknown here are
-an error, never a guess.
+XLA prints a program as computations, of one instruction a line:
+https://openxla.org/xla/operation_semantics. A collective counts once, whether it is
+started and awaited in one line or in two, with the bytes that one device puts in.
+Groups of devices in a form that is unknown here are an error, never a guess.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ COMPUTATION = re.compile(r"(?:ENTRY )?%?(\S+) \(.*-> .*\{\s*$")
 CALL = re.compile(r"(\w+)=\{?((?:%[^\s,{}]+(?:, )?)+)")
 TALKING = re.compile(r"'(\w+)'(?::\((\d+)\)(\d+))?")
 TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"')
+PRODUCT = re.compile(r" (?:dot|convolution)\(|custom_call_target=\"\S*(?:gemm|matmul)")
 
 Groups = tuple[tuple[int, ...], ...]
 
@@ -52,21 +54,87 @@ class Collective(NamedTuple):
         return self.operand
 
 
+class Started(NamedTuple):
+    """A collective that is started in one line of a program and awaited in another."""
+
+    start: str
+    products: list[str]  # the lines between them that compute a matrix product
+    done: str
+
+
 def collectives_of(text: str) -> list[Collective]:
     """List the collectives of a compiled program's text, in its order."""
-    lines = re.sub(r"metadata=\{.*?\}", "", text).splitlines()
-    counts = re.findall(r"(?:num_partitions|replica_count)=(\d+)", lines[0])
-    devices, times = math.prod(map(int, counts)), _times(lines)
-    found, inside = [], ""
-    for line in lines:
-        if match := COMPUTATION.match(line):
-            inside = match[1]
-        elif match := LINE.search(line):
+    text = re.sub(r"metadata=\{.*?\}", "", text)
+    header = text.partition("\n")[0]
+    counts = re.findall(r"(?:num_partitions|replica_count)=(\d+)", header)
+    computations = _computations(text)
+    devices, times = math.prod(map(int, counts)), _times(computations)
+    found = []
+    for name, lines in computations.items():
+        for match in filter(None, map(LINE.search, lines)):
             result, kind, start, rest = match.groups()
             groups = _groups(rest, devices)
             size = max(map(len, groups), default=1)
             operand = _operand(kind, result, bool(start), size)
-            found.append(Collective(kind, operand, groups, _axes(rest), times(inside)))
+            found.append(Collective(kind, operand, groups, _axes(rest), times(name)))
+    return found
+
+
+def started_of(text: str) -> list[Started]:
+    """List the collectives that are started and awaited apart, with what is between.
+
+    A matrix product is an instruction that is one, or that calls a computation with
+    one, as a fusion or a loop does; an instruction that reads a product is none.
+    """
+    computations = _computations(text)
+    with_product = _with_product(computations)
+    found = []
+    for lines in computations.values():
+        for at, line in enumerate(lines):
+            match = LINE.search(line)
+            if not match or not match[3]:
+                continue
+            name = line.removeprefix("ROOT ").split(" = ")[0]
+            awaits = re.compile(rf" {match[2]}-done\({re.escape(name)}[,)]")
+            between: list[str] = []
+            for later in lines[at + 1 :]:
+                if awaits.search(later):
+                    found.append(Started(line, between, later))
+                    break
+                if PRODUCT.search(later) or with_product & {*_called(later)}:
+                    between.append(later)
+    return found
+
+
+def _computations(text: str) -> dict[str, list[str]]:
+    """Return the instructions of each computation by its name, a line for each."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in text.splitlines():
+        if match := COMPUTATION.match(line):
+            lines = found.setdefault(match[1], [])
+        elif " = " in line:
+            lines.append(line.strip())
+    return found
+
+
+def _called(line: str) -> list[str]:
+    """Return the names of the computations that an instruction calls."""
+    named = (names for _, names in CALL.findall(line))
+    return [name for names in named for name in re.findall(r"%([^\s,]+)", names)]
+
+
+def _with_product(computations: dict[str, list[str]]) -> set[str]:
+    """Return the computations in which, or in what they call, is a matrix product."""
+    found = {n for n, lines in computations.items() if any(map(PRODUCT.search, lines))}
+    more = found
+    while more:
+        more = {
+            name
+            for name, lines in computations.items()
+            if name not in found and any(found & {*_called(line)} for line in lines)
+        }
+        found |= more
     return found
 
 
@@ -160,23 +228,20 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", text)))
 
 
-def _times(lines: list[str]) -> Callable[[str], int | None]:
+def _times(computations: dict[str, list[str]]) -> Callable[[str], int | None]:
     """Return a function from a computation's name to how often one run executes it."""
     callers: dict[str, tuple[str, int | None]] = {}
-    inside = ""
-    for line in lines:
-        if match := COMPUTATION.match(line):
-            inside = match[1]
-            continue
-        trips = TRIPS.search(line)
-        turns = int(trips[1]) if trips else None
-        for role, names in CALL.findall(line):
-            for name in re.findall(r"%([^\s,]+)", names):
-                callers[name] = inside, turns if role == "body" else 1
+    for caller, lines in computations.items():
+        for line in lines:
+            trips = TRIPS.search(line)
+            turns = int(trips[1]) if trips else None
+            for role, names in CALL.findall(line):
+                for name in re.findall(r"%([^\s,]+)", names):
+                    callers[name] = caller, turns if role == "body" else 1
 
     def times(name: str) -> int | None:
         caller, count = callers.get(name, ("", 1))
         around = times(caller) if caller else 1
-        return None if None in (count, around) else count * around
+        return None if count is None or around is None else count * around
 
     return times

@@ -9,8 +9,8 @@ from jax import P, lax
 from jax.sharding import NamedSharding
 
 from book.compilers.command import module_of, names_chips, programs
+from book.compilers.facts import collectives, overlapped, shortened, telling_lines
 from book.compilers.hlo import collectives_of
-from book.compilers.read import collectives, overlapped, shortened, telling
 from examples.tools.traffic import sends
 from tests.devices import cpus
 
@@ -38,24 +38,60 @@ def eight():
     return jax.make_mesh((8,), ("rows",), devices=cpus(8))
 
 
+FUSED = """
+%fused_computation (a: f32[64,128], b: f32[128,64]) -> f32[64,64] {
+  %a = f32[64,128]{1,0:T(8,128)} parameter(0)
+  %b = f32[128,64]{1,0:T(8,128)} parameter(1)
+  ROOT %convolution.1 = f32[64,64]{1,0:T(8,128)} convolution(%a, %b), dim_labels=bf_io
+}
+
+%sliced_computation (a: f32[64,64]) -> f32[8,64] {
+  %a = f32[64,64]{1,0:T(8,128)} parameter(0)
+  ROOT %slice.1 = f32[8,64]{1,0:T(8,128)} slice(%a), slice={[0:8], [0:64]}
+}
+
+ENTRY %main (x: f32[64,128], y: f32[128,64]) -> f32[64,64] {
+"""
+SLICE = (
+    "  %wrapped_slice = f32[8,64]{1,0:T(8,128)} fusion(%convolution_add_fusion), "
+    "kind=kLoop, calls=%sliced_computation, " + NOTES
+)
+
+
 def text_of(*lines):
-    """Return what `hlo` asks of a compiled program: its text."""
-    return SimpleNamespace(as_text=lambda: "\n".join(lines))
+    """Return what is asked of a compiled program: its text, with these in its entry."""
+    text = "\n".join([FUSED, *lines, "}"])
+    return SimpleNamespace(as_text=lambda: text)
 
 
 def test_a_collective_with_work_beside_it_is_shown_with_that_work():
-    start, work, done = telling(text_of("ENTRY", START, OTHER, WORK, DONE))
+    start, work, done = telling_lines(text_of(START, OTHER, WORK, DONE))
     assert start.startswith("collective-permute-start.1 = ")
     assert work.startswith("convolution_add_fusion = ")
     assert done.startswith("collective-permute-done.1 = ")
 
 
 def test_what_is_awaited_at_once_hides_nothing():
-    alone = text_of("ENTRY", START, DONE, WORK)
-    beside = text_of("ENTRY", START, OTHER, WORK, DONE)
+    alone = text_of(START, DONE, WORK)
+    beside = text_of(START, OTHER, WORK, DONE)
     assert overlapped(alone) == {"started": 1, "beside work": 0}
     assert overlapped(beside) == {"started": 1, "beside work": 1}
-    assert len(telling(alone)) == 2
+    assert len(telling_lines(alone)) == 2
+
+
+def test_what_takes_a_part_of_a_product_is_no_product():
+    parts = text_of(WORK, START, SLICE, DONE)
+    assert overlapped(parts) == {"started": 1, "beside work": 0}
+    assert len(telling_lines(parts)) == 2
+
+
+def test_a_loop_with_a_product_is_work():
+    body = FUSED.replace("ENTRY %main", "%body") + WORK + "\n}\n"
+    loop = "  %while.1 = f32[64,64]{1,0} while(%t), condition=%c, body=%body"
+    entry = "ENTRY %main (x: f32[64,128]) -> f32[64,64] {"
+    text = "\n".join([body, entry, START, loop, DONE, "}"])
+    around = SimpleNamespace(as_text=lambda: text)
+    assert overlapped(around) == {"started": 1, "beside work": 1}
 
 
 def test_a_line_is_shortened_and_not_reworded():
@@ -109,7 +145,7 @@ def test_what_a_loop_sends_is_counted_for_each_turn(rows):
 
 def test_a_program_that_sends_nothing_has_nothing_to_tell(rows):
     quiet = compiled(jnp.sin, rows)
-    assert collectives(quiet) == [] and telling(quiet) == []
+    assert collectives(quiet) == [] and telling_lines(quiet) == []
     assert overlapped(quiet) == {"started": 0, "beside work": 0}
 
 
