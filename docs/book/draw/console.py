@@ -59,10 +59,10 @@ def console(
 ) -> Console:
     """Run `command`, of which every program is found in examples/ by its name.
 
-    status: that it must exit with, or several of which it may.  only: a regular expression of the lines to show,
-    each once; others become an ellipsis.  arrived: in the order in which lines came,
-    and not in that of the processes that wrote them, as `[0] ` in front says.  folder:
-    where it runs, for commands that leave files to the next; a new one otherwise.
+    status: that it must exit with, or several of which one is right.  only: a regular
+    expression of the lines to show, each once; others become an ellipsis.  arrived: in
+    the order in which lines came, and not in that of the processes that wrote them, as
+    `[0] ` in front says.  folder: where it runs, for commands that leave files to the next; a new one otherwise.
     Raises `AssertionError` for another status, `TimeoutError` after `seconds`.
     """
     said, found = _run(command, seconds, folder)
