@@ -62,7 +62,8 @@ def console(
     status: that it must exit with, or several of which one is right.  only: a regular
     expression of the lines to show, each once; others become an ellipsis.  arrived: in
     the order in which lines came, and not in that of the processes that wrote them, as
-    `[0] ` in front says.  folder: where it runs, for commands that leave files to the next; a new one otherwise.
+    `[0] ` in front says.  folder: where it runs, for commands that leave files to the
+    next; a new one otherwise.
     Raises `AssertionError` for another status, `TimeoutError` after `seconds`.
     """
     said, found = _run(command, seconds, folder)
