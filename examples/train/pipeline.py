@@ -38,7 +38,7 @@ def pipeline(compute, micro):
 
 def mean_loss(params, tokens, keys):
     """Return the mean loss of the batch, as each device sees it: ()."""
-    # Cast before the turns, so that gradients are added once, after them; and the tables
+    # Cast before the turns, so that gradients are added once, after them; and tables
     # before the embedding, so that theirs are added, not those of what was embedded.
     own_blocks = {name: params[name] for name in BLOCK}
     own_blocks = lax.pcast(own_blocks, "data", to="varying")
