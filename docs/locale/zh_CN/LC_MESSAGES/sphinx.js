@@ -6,8 +6,8 @@ Object.assign(Documentation.TRANSLATIONS, {
   "Copied": "已复制",
   "Not copied": "复制失败",
   "Copy the code as it is shown": "按显示的样子复制这段代码",
-  "Copy it with everything it needs": "连同它需要的一切一起复制",
-  "Copy a program that runs alone, as it did here": "复制一个能单独运行的程序，它在这里就是这样运行的",
+  "Copy it with everything it needs": "连同所需的一切一起复制",
+  "Copy a program that runs alone, as it did here": "复制能单独运行的程序，与在这里运行的一样",
   "cell": "代码单元",
   "listing": "程序清单",
   "code": "代码",
@@ -15,13 +15,13 @@ Object.assign(Documentation.TRANSLATIONS, {
   "Read it offline (.zip)": "离线阅读（.zip）",
   ".": "。",
   "No page has these words. The book is in English; a message is best pasted as it was printed. These pages lead to all others.":
-    "没有页面含有这些词。报错最好原样贴上。下面这些页面通向其他所有页面。",
+    "没有找到含有这些词的页面。报错最好原样粘贴。从下面的页面可以走到其他所有页面。",
   "Search Results": "搜索结果",
   "Searching": "正在搜索",
   "Preparing search...": "正在准备搜索……",
-  "Hide Search Matches": "不再标出搜索的词",
+  "Hide Search Matches": "取消搜索词高亮",
   "Search finished, found one page matching the search query.": [
-    "找到一个页面。",
+    "找到 1 个页面。",
     "找到 ${resultCount} 个页面。",
   ],
 });
