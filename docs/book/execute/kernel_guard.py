@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import tempfile
 import threading
@@ -77,6 +78,9 @@ def refuse_to_write_outside(own: str) -> None:
             return
         if real.startswith(hidden) and os.sep in real[len(hidden) :]:
             return  # of a library, such as ~/.cache/matplotlib
+        with suppress(OSError):
+            if stat.S_ISFIFO(os.stat(real).st_mode):
+                return  # nothing stays in a pipe
         raise PermissionError(
             f"a page may write to its own folder and to temporary files, not to {real}"
         )
