@@ -87,7 +87,7 @@ class Book:
         """Every page, whether it is in a toctree or not."""
         docs = self.root / "docs"
         found = (p.relative_to(docs).with_suffix("") for p in docs.rglob("*.md"))
-        apart = ("_build", "book")
+        apart = ("_build", "book", "locale")
         return sorted(p.as_posix() for p in found if p.parts[0] not in apart)
 
     @cached_property
