@@ -42,6 +42,7 @@ def taken(tmp_path):
     def take(*cells, parts=None, jax=None, kernel="target"):
         book = Book(tmp_path)
         book.write("examples/twice.py", TWICE)
+        book.write("examples/exercises/four.py", FOUR)
         path = book.page("page", *cells, kernel=kernel)
         page, wrong = read(path, "page"), []
         steps = code_of_lessons(page, Slicer((tmp_path,)), wrong.append)
@@ -162,10 +163,14 @@ def test_devices_are_set_where_the_page_sets_them(taken):
     assert script.index(SETS) < script.index("print(jax.devices())")
 
 
-EXERCISE = (
+FOUR = (
     "def check(answer):\n    assert answer() == 4, 'four is asked for'\n"
-    "    print('passes')\n\ndef answer():\n    return ...",
-    ':raises: "AssertionError: four is asked for"\ncheck(answer)',
+    "    print('passes')\n"
+)
+EXERCISE = (
+    ':raises: "AssertionError: four is asked for"\n'
+    "from examples.exercises.four import check\n\n"
+    "def answer():\n    return ...\n\ncheck(answer)",
     "1 + 1",
 )
 
