@@ -92,14 +92,22 @@ def run_in_jupyter(notebook: nbformat.NotebookNode, folder: Path) -> None:
 
 
 def shown_by(cell: nbformat.NotebookNode) -> list[str]:
-    """What a cell of a notebook shows in words; of an error, what a page does."""
-    found = []
+    """What a cell of a notebook shows in words; of an error, what a page does.
+
+    What is printed is one text, in however many messages a kernel sends it.
+    """
+    found, printing = [], False
     for output in cell.outputs:
         if output.output_type == "error":
             found.append(error_text.message(output.ename, output.evalue))
         elif output.get("name") != "stderr":
             text = output.get("text") or output.data.get("text/plain", "")
-            found.append(error_text.without_places(text))
+            text = error_text.without_places(text)
+            if printing and output.get("name") == "stdout":
+                found[-1] += text
+            else:
+                found.append(text)
+        printing = output.get("name") == "stdout"
     return [text for text in found if text]
 
 
