@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import getpass
+import hashlib
 import os
 import socket
 import sys
@@ -28,6 +29,14 @@ _CURES = {
     errno.ENFILE: "raise the limit of open files, `ulimit -n`",
 }
 _OPENED = {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE}
+
+
+def digest_of(path: Path) -> str | None:
+    """A digest of what is in the file at `path`; None where there is none."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
 
 
 def is_of_machine(error: object) -> TypeGuard[OSError]:

@@ -7,7 +7,6 @@ not.
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.environment.collectors import EnvironmentCollector
 
+from book.files import digest_of
 from book.state import Problem, Stamp, book_of
 
 SAVED = "was saved while the book was built, and is shown as it was before; build again"
@@ -122,10 +122,4 @@ def _digests(env: BuildEnvironment, name: str) -> _Files:
     return {path: _digest(path) for path in paths}
 
 
-@cache
-def _digest(path: Path) -> str | None:
-    """A digest of the file at `path`; None where there is none."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return None
+_digest = cache(digest_of)  # while one build looks for what has changed

@@ -19,7 +19,9 @@ _INFO = "# Sphinx build info version 1", "#", "config: ", "tags: "
 def remove_damaged(out: Path) -> bool:
     """Remove what is damaged in the site at `out`, and return whether anything was."""
     checks = {out / ".buildinfo": _is_info, out / "searchindex.js": _is_index}
-    damaged = [path for path, is_whole in checks.items() if not _holds(path, is_whole)]
+    damaged = [
+        path for path, is_intact in checks.items() if not _holds(path, is_intact)
+    ]
     for path in damaged:
         logger.info("%s was damaged; every page is written again", path)
         if path.is_dir():
@@ -29,10 +31,10 @@ def remove_damaged(out: Path) -> bool:
     return bool(damaged)
 
 
-def _holds(path: Path, is_whole: Callable[[str], bool]) -> bool:
+def _holds(path: Path, is_intact: Callable[[str], bool]) -> bool:
     """Whether the file at `path` is as it should be; one that is not there is."""
     try:
-        return not path.exists() or is_whole(path.read_text(encoding="utf-8"))
+        return not path.exists() or is_intact(path.read_text(encoding="utf-8"))
     except (ValueError, IsADirectoryError):
         return False
 

@@ -30,7 +30,7 @@ from importlib.metadata import (
 from importlib.util import find_spec, source_from_cache
 from pathlib import Path
 
-from book.files import write_atomically
+from book.files import digest_of, write_atomically
 from book.hardware.targets import Hardware
 from book.source.commands import files_run_by
 from book.source.dependencies import NotPython, imported_files
@@ -70,15 +70,8 @@ def digests(paths: Iterable[Path], root: Path) -> dict[str, str | None]:
         hidden = any(part.startswith(".") for part in name.parts)
         # Errors show lines of the engine that runs a page.
         if not made and not hidden and _ENGINE not in path.parents:
-            found[name.as_posix()] = _digest(path)
+            found[name.as_posix()] = digest_of(path)
     return found
-
-
-def _digest(path: Path) -> str | None:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:20]
-    except OSError:
-        return None
 
 
 def key(page: Page, roots: tuple[Path, ...]) -> str:
@@ -183,7 +176,7 @@ class Cache:
             path.unlink(missing_ok=True)
             self.dropped.append(page.name)
             return None
-        now = {name: _digest(self.repository / name) for name in entry.read}
+        now = {name: digest_of(self.repository / name) for name in entry.read}
         if entry.read != now:
             return None
         with suppress(OSError):

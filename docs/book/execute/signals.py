@@ -76,5 +76,5 @@ def explain_unwritable(exception: Exception | None) -> None:
     `exception` is what ended the build, if anything did; raises `SystemExit`.
     """
     error = getattr(exception, "orig_exc", None) or exception
-    if isinstance(error, OSError) and is_of_machine(error):
+    if is_of_machine(error):
         raise SystemExit(f"\n{sentence(error)}")
