@@ -247,6 +247,23 @@ def test_one_page_more_runs_than_there_are_cores(book):
     assert len(re.findall(r"page\d+: running", before)) == len(cores()) + 1
 
 
+def test_only_pages_on_hardware_that_one_kernel_may_use_wait_for_each_other(book):
+    cpu = (book.docs / "targets.toml").read_text().split("[gpu]")[0]
+    one = '[one]\nsays = "one"\nplatform = "cpu"\ndevices = 1\njobs = 1\n'
+    env = 'env = { JAX_PLATFORMS = "cpu", JAX_NUM_CPU_DEVICES = "1" }\n'
+    book.targets(cpu + one + env)
+    cell = STAMPS.format(1).strip()
+    book.page("first", cell)
+    book.page("second", cell)
+    book.page("simulated", *[cell] * 2, kernel="mesh-of-eight")
+    built = book.build("-D", "book_target=one")
+    assert built.code == 0, built.said
+    (first,), (second,) = stamps(book, "first"), stamps(book, "second")
+    assert first[1] < second[0] or second[1] < first[0]
+    began, ended = stamps(book, "simulated")[0][0], stamps(book, "simulated")[-1][1]
+    assert any(began < e and ended > b for b, e in (first, second))
+
+
 def test_a_cell_that_measures_runs_while_no_other_does(book):
     cell = STAMPS.format(0.3).strip()
     book.page("measured", cell, ":alone:\n" + cell, cell)

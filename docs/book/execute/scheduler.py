@@ -2,7 +2,9 @@
 
 Each page has a Jupyter kernel of its own on its share of the cores.  They start in the
 order of how long they took last, the longest first, and one more than there are cores
-runs at a time, since some wait.  A cell that measures runs while no other does.
+runs at a time, since some wait.  Hardware that fewer kernels may use has its own limit:
+pages on simulated devices do not wait for those on a TPU.  A cell that measures runs
+while no other does.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from book import files
@@ -35,7 +38,8 @@ class Scheduler:
     """Runs pages on the hardware behind their kernel names.
 
     `roots` are put on the pages' import path; `report` takes one line of progress;
-    `jobs` is how many run at a time, if not what the target and the cores allow;
+    `jobs` is how many run at a time, if not one more than cores, whatever the
+    targets say;
     what XLA compiles is kept in the folder `compiled`.
     """
 
@@ -50,8 +54,12 @@ class Scheduler:
     ):
         self.kernels, self.caches, self.roots = kernels, caches, roots
         self.report, self.compiled = report, compiled
-        allowed = min(h.target.jobs or len(cores()) + 1 for h in kernels.values())
-        self.jobs = max(1, jobs or allowed)
+        self.jobs = jobs or len(cores()) + 1
+        self._limits = {
+            hardware.fingerprint: asyncio.Semaphore(jobs or hardware.target.jobs)
+            for hardware in kernels.values()
+            if hardware.target.jobs
+        }
         self.problems: list[Problem] = []
         self.entries: dict[str, Entry] = {}
         self._servers: dict[str, ForkServer] = {}  # by fingerprint of the hardware
@@ -77,6 +85,11 @@ class Scheduler:
         for job in range(self.jobs):
             shares.put_nowait(everything[job :: self.jobs] or everything)
 
+        async def run_when_allowed(page: Page, key: str) -> None:
+            hardware = self.kernels[_kernel_name(page)]
+            async with self._limits.get(hardware.fingerprint, nullcontext()):
+                await run(page, key)
+
         async def run(page: Page, key: str) -> None:
             # The queue hands shares out in the order of asking.
             share = await shares.get()
@@ -90,7 +103,9 @@ class Scheduler:
             finally:
                 shares.put_nowait(share)
 
-        await asyncio.gather(*(run(page, key) for page, key in longest_first))
+        await asyncio.gather(
+            *(run_when_allowed(page, key) for page, key in longest_first)
+        )
 
     async def _run_page(
         self,
