@@ -1,9 +1,9 @@
 """A fresh cell runs as a program, in a Python of its own where nothing of JAX is set.
 
 What a page says about starting JAX can be shown only there: in a kernel, JAX has
-started already, on the devices of the page.  Since nothing is set, JAX takes what it
-finds: a GPU of the machine even under the target `cpu`, and a TPU only where the page's
-own kernel does not hold it.
+started already, on the devices of the page.  Since nothing is set but how the memory of
+a GPU is shared, JAX takes what it finds: a GPU of the machine even under the target
+`cpu`, and a TPU only where the page's own kernel does not hold it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from book.execute.fork_server import ForkServer
 from book.execute.processes import Process
 
 _PROGRAM = "program.py"
+# Whether JAX takes most of a GPU's memory at once, and no other program can have it.
+RESERVES_MEMORY = "XLA_PYTHON_CLIENT_PREALLOCATE"
 _TRACEBACK = "Traceback (most recent call last):\n"
 _CHAINED = "another exception occurred:", "direct cause of the following exception:"
 
@@ -37,7 +39,11 @@ def start(
     program, out, err = _files(cwd)
     program.write_text(source, encoding="utf-8")
     command = [sys.executable, "-P", str(program)]
-    env = {k: v for k, v in env.items() if not k.startswith(("JAX_", "XLA_"))}
+    env = {
+        name: value
+        for name, value in env.items()
+        if not name.startswith(("JAX_", "XLA_")) or name == RESERVES_MEMORY
+    }
     if server:
         return server.start("command", command, cwd, env, out, err)
     with out.open("wb") as stdout, err.open("wb") as stderr:

@@ -72,6 +72,8 @@ class PageRun:
         self.env = environment(hardware.target, *roots) | SAME_HASHES
         self.env |= dict.fromkeys(THREADS, str(len(cores)))
         self.env["TMPDIR"] = str(folder / "tmp")  # which goes with the page
+        # JAX draws shardings with Matplotlib where that is installed.
+        self.env["MPLCONFIGDIR"] = str(folder / "matplotlib")
         self.env[MARK] = str(folder / "ipython")
         try:
             Path.home()
@@ -203,13 +205,13 @@ class PageRun:
 
         Its reason starts with the words `begin`.
         """
-        budget = self.page.budget
+        budget = self.page.budget * self.hardware.target.slower
         used = self.used.used(budget)
         if used > budget:
             raise self.rules.problem(
                 cell,
                 f"{begin}the page has used {used:.1f} s of processor time; "
-                f"the page's budget is {budget:g} s",
+                f"the page's budget is {budget:g} s{self._how_much_slower()}",
             )
         if self.seconds > max(PATIENCE, 10 * budget):
             raise self.rules.problem(
@@ -221,6 +223,13 @@ class PageRun:
             raise self.rules.problem(
                 cell, f"{begin}it puts out more than {MAX_OUTPUT:,} letters"
             )
+
+    def _how_much_slower(self) -> str:
+        """Say that a target gives pages more time than they ask for, if it does."""
+        target = self.hardware.target
+        if target.slower == 1:
+            return ""
+        return f", {target.slower} times what it asks for on {target.name}"
 
     async def _run_fresh(self, node: NotebookNode, index: int) -> None:
         """Run a fresh cell, whose processor seconds count as the kernel's do."""

@@ -28,6 +28,7 @@ _FIELDS: dict[str, type] = {
     "present": list,
     "env": dict,
     "jobs": int,
+    "slower": int,
     "quiet": list,
 }
 
@@ -47,6 +48,7 @@ class Target:
     present: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     jobs: int | None = None
+    slower: int = 1
     quiet: tuple[str, ...] = ()
 
 
