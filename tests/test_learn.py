@@ -18,6 +18,8 @@ def printed(*command, folder, path="", **settings):
     """Return the lines that Python prints, started with `command` and no settings."""
     steering = ("JAX_", "XLA_", "PYTHON")
     env = {k: v for k, v in os.environ.items() if not k.startswith(steering)}
+    shared = "XLA_PYTHON_CLIENT_PREALLOCATE"  # no program takes the GPU from the others
+    env |= {shared: os.environ[shared]} if shared in os.environ else {}
     done = subprocess.run(
         [sys.executable, *command],
         cwd=folder,

@@ -24,7 +24,7 @@ from jax.sharding import AxisType, NamedSharding
 from examples.scale.how_long import CHIPS, leaves
 from examples.tools.text import count_text, seconds_text
 from examples.tools.timing import time_calls
-from examples.train.transformer import batch, block, loss, shapes_of
+from examples.train.transformer import batch, block, embed, score, shapes_of, through
 
 # What JAX calls a chip whose figures the book knows: `jax.devices()[0].device_kind`.
 KINDS = {
@@ -53,9 +53,19 @@ SMALL = {
 }
 
 
-def seconds_of(call):
-    """Return the median of the seconds that `call` takes, without its compilation."""
-    return time_calls({"it": call})["it"].median
+def seconds_of(call, in_a_row=1):
+    """Return the median of the seconds that a call takes, without its compilation.
+
+    Of several calls in a row only the last is awaited, so the device goes on to the
+    next one while Python prepares it, as in a training loop.
+    """
+
+    def calls():
+        for _ in range(in_a_row):
+            result = call()
+        return result
+
+    return time_calls({"it": calls})["it"].median / in_a_row
 
 
 def products(n):
@@ -78,7 +88,7 @@ def products(n):
     for name, (dtype, precision) in kinds.items():
         multiply = jax.jit(partial(jnp.matmul, precision=precision))
         x, y = jnp.asarray(a, dtype), jnp.asarray(b, dtype)
-        seconds = seconds_of(lambda f=multiply, x=x, y=y: f(x, y))
+        seconds = seconds_of(lambda f=multiply, x=x, y=y: f(x, y), in_a_row=10)
         off = np.abs(np.asarray(multiply(x, y)[:few], np.float64) - exact).max()
         error = float(f"{off / np.abs(exact).max():.2g}")
         found[name] = {"flops": 2 * n**3 / seconds, "error": error}
@@ -87,9 +97,9 @@ def products(n):
 
 def copy(nbytes):
     """Add one to an array of `nbytes`: bytes a second, read and written."""
-    x = jnp.zeros(nbytes // 4, jnp.float32)
+    x = jax.random.normal(jax.random.key(0), nbytes // 4)
     add = jax.jit(lambda x: x + 1)
-    return 2 * nbytes / seconds_of(lambda: add(x))
+    return 2 * nbytes / seconds_of(lambda: add(x), in_a_row=4)
 
 
 def vmap_and_loops(examples):
@@ -169,7 +179,10 @@ def step_and_state(width, blocks, length, head):
 
     def loss_in_bfloat16(params, tokens):
         params = jax.tree.map(lambda w: w.astype(jnp.bfloat16), params)
-        return loss(params, tokens, block=one_block).astype(jnp.float32)
+        # The table of tokens is found by a product with float32, and so is the loss.
+        x = embed(params, tokens[:, :-1]).astype(jnp.bfloat16)
+        x = through(params, x, one_block).astype(jnp.float32)
+        return score(params, x, tokens[:, 1:]).mean()
 
     def step(params, state, tokens):
         mean_loss, grads = jax.value_and_grad(loss_in_bfloat16)(params, tokens)

@@ -264,6 +264,35 @@ def test_only_pages_on_hardware_that_one_kernel_may_use_wait_for_each_other(book
     assert any(began < e and ended > b for b, e in (first, second))
 
 
+def test_what_a_target_calls_quiet_says_nothing_with_all_lines_that_belong_to_it(book):
+    def cell(text: str) -> str:
+        return f"import os\nassert os.write(2, {text.encode()!r})"
+
+    quiet = "E1127 05:07:02.1 17 a.cc:1] ExecutePrepareWithOomRetries failed: "
+    quiet += "INVALID_ARGUMENT: twice\n=== Trace: ===\nexternal/a.h:3\n"
+    told = "W1127 05:07:02.1 17 b.cc:2] slow\nfor a reason\n"
+    book.page("silent", cell(quiet + "I1127 05:07:02.1 17 c.cc:3] found\nmore\n"))
+    book.page("telling", cell(quiet + told + quiet))
+    built = book.build()
+    assert built.code != 0
+    assert "telling, cell 1: wrote to stderr: W1127 05:07:02.1 17 b.cc:2]" in built.said
+    assert "slow | for a reason [" in built.said
+    assert "silent, cell" not in built.said
+
+
+def test_slower_hardware_has_more_time_for_a_page(book):
+    spin = SPIN.strip().replace("0.8", "{}")
+    cpu = (book.docs / "targets.toml").read_text().split("[gpu]")[0]
+    slow = '[slow]\nsays = "slow"\nplatform = "cpu"\ndevices = 1\nslower = 4\n'
+    book.targets(cpu + slow + 'env = { JAX_PLATFORMS = "cpu" }\n')
+    book.page("within", spin.format(1.5), budget=1)
+    book.page("beyond", spin.format(60), budget=0.5)
+    built = book.build("-D", "book_target=slow")
+    assert "within: passed" in built.said
+    budget = "the page's budget is 2 s, 4 times what it asks for on slow"
+    assert budget in built.said
+
+
 def test_a_cell_that_measures_runs_while_no_other_does(book):
     cell = STAMPS.format(0.3).strip()
     book.page("measured", cell, ":alone:\n" + cell, cell)

@@ -23,6 +23,9 @@ from book.state import Problem
 MAX_OUTPUT = 1_000_000  # characters that a cell may put out
 MAX_LINE = 20_000  # characters in a line of them
 
+# How a message of XLA's log begins: a letter for its severity, the day, and the time.
+LOGGED = re.compile(r"^(?=[IWEF]\d{4} \d\d:\d\d:\d\d)", re.MULTILINE)
+
 
 class OutputRules:
     """The rules for the cells of `page`, run on `target`.
@@ -75,9 +78,7 @@ class OutputRules:
             if output.output_type == "error":
                 errors.append(output)
             elif output.get("name") == "stderr":
-                for line in error_text.plain(output.text).splitlines():
-                    if line.strip() and not self._is_quiet(line):
-                        warned.append(line.strip())
+                warned += self._warnings(error_text.plain(output.text))
             elif shown and output.get("name") == "stdout" == shown[-1].get("name"):
                 shown[-1].text += output.text
             else:
@@ -86,6 +87,20 @@ class OutputRules:
         if len(text) > error_text.MAX_WARNED:
             text = f"{text[: error_text.MAX_WARNED]} …"
         return shown, errors, text
+
+    def _warnings(self, text: str) -> list[str]:
+        """The lines on stderr that say something about a page on this target.
+
+        Of what XLA logs, the first line decides about all that belong to it.
+        """
+        said = []
+        for part in LOGGED.split(text):
+            if LOGGED.match(part) and self._is_quiet(part.splitlines()[0]):
+                continue
+            for line in part.splitlines():
+                if line.strip() and not self._is_quiet(line):
+                    said.append(line.strip())
+        return said
 
     def _is_quiet(self, line: str) -> bool:
         """Whether a line on stderr says nothing about a page on this target."""
