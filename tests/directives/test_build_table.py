@@ -78,6 +78,7 @@ def test_other_machines_are_told_in_a_line(built):
     assert "devices of kind Abacus 3000. 2 pages," in line
     assert "from 2020-01-01 to" in line
     assert "1 on real devices, 1 on simulated devices" in line
+    assert "Not in it, because they failed there or are newer: before" in line
     place.write_text("{}")
     failed = built.build()
     place.unlink()

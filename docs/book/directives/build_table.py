@@ -25,6 +25,7 @@ from book.source.model import Page
 from book.state import Book, PageState
 
 SUMMARY = "summary"
+FEW = 12  # names of pages that are listed where they are missing in a record
 
 
 class BuildTable(BookDirective):
@@ -120,10 +121,25 @@ def _other_machines(book: Book) -> str:
             kinds = sorted(Counter(page["devices"] for page in pages).items())
             devices = ", ".join(f"{count} on {kind} devices" for kind, count in kinds)
             ran = f"They ran from {days[0]} to {days[-1]}: {devices}."
-            lines.append(f"- {_machine(record, path.stem)} {ran}")
+            missing = _pages_missing_in(record, book)
+            lines.append(f"- {_machine(record, path.stem)} {ran}{missing}")
         except (ValueError, LookupError, TypeError, AttributeError):
             raise CannotShow(f"records/{path.name} is no record") from None
     return "\n".join(lines)
+
+
+def _pages_missing_in(record: Record, book: Book) -> str:
+    """Say which pages of this book a kept record does not have, or how many."""
+    names = [
+        name
+        for name, state in sorted(book.states.items())
+        if state.page and state.page.kernel and name not in record["pages"]
+    ]
+    if not names:
+        return ""
+    links = ", ".join(f"[{name}](/{name}.md)" for name in names)
+    said = links if len(names) <= FEW else f"{len(names)} pages"
+    return f" Not in it, because they failed there or are newer: {said}."
 
 
 def _machine(record: Record, title: str) -> str:
