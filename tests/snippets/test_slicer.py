@@ -140,6 +140,85 @@ def test_imports_stand_first_in_groups_and_in_order(cut):
     assert program == textwrap.dedent(expected).lstrip("\n")
 
 
+BETWEEN = """
+import jax
+# These eight stay.
+LINE
+from time import perf_counter
+import math
+"""
+
+
+@pytest.mark.parametrize("below", ["", "x = math.pi", "x = perf_counter() + math.pi"])
+def test_a_line_for_devices_between_imports_is_in_the_copy(cut, launcher, below):
+    line = 'jax.config.update("jax_num_cpu_devices", 8)'
+    program = cut(BETWEEN.replace("LINE", line) + below)
+    code, said = launcher.run(f"{program}\nassert jax.device_count() == 8", limit=60)
+    assert code == 0, f"{program}\n{said}"
+    assert program.count(line) == 1
+
+
+def test_what_stands_between_imports_stays_in_order(alone):
+    first = "import math\ntext = '''\n# one\n#'''\nimport os\n# two\nx = [os.sep]\n"
+    program, said = alone(f"{first}import sys\nx.append(sys.path[:0])\nprint(text, x)")
+    assert said == "\n# one\n# ['/', []]\n"
+    assert program.index("# two") < program.index("x = [") < program.index("x.append")
+
+
+def test_a_text_with_a_number_sign_in_a_class_stays_as_it_is(alone):
+    text = "    text = '''\n    # one\n    #'''\n"
+    page = f"class Box:\n{text}    def show(self):\n        return 1\nprint(Box.text)"
+    assert alone(page)[1] == "\n    # one\n    #\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "said"),
+    [
+        ("import sys\nsys.path.insert(0, 'here')", "sys.path.insert(0, 'here')"),
+        ("import sys\nsys.mine = 3", "sys.mine = 3"),
+        ("import sys\nsys.mine, x = 3, 4", "sys.mine, x = (3, 4)"),
+        ("import sys\nif sys.path:\n    sys.mine = 3", "if sys.path:"),
+        ("import sys\ndel sys.ps1", "del sys.ps1"),
+        ("import jax\njax.config.update('jax_enable_x64', True)", "jax.config.upda"),
+    ],
+)
+def test_an_import_below_a_setting_is_refused(tmp_path, above, said):
+    """A copy has its imports first, so the setting would come too late for it."""
+    cells = cell(1, f"{above}\nimport math\nmath.pi"), cell(2, "math.e")
+    found, [problem] = problems_of(*cells, tmp_path=tmp_path)
+    assert (found, problem.line, problem.cell) == ({}, 10, 1)
+    assert problem.reason.startswith(f"imports below `{said}")
+    assert problem.reason.endswith("which a copy has below its imports: move those up")
+
+
+def test_a_setting_above_the_imports_of_a_module_is_refused(cut):
+    module = "import sys\nsys.mine = 3\nimport math\n\nTAU = 2 * math.pi\n"
+    with pytest.raises(SliceError, match=r"^examples/own\.py: imports below `sys\.mi"):
+        cut("from examples.own import TAU\nTAU", examples={"own.py": module})
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from os import environ\nenviron['X'] = '1'",
+        "import os\nif os.sep:\n    os.environ['X'] = '1'",
+        "import os\nx = os.environ.setdefault('X', '1')",
+        "import os\nos.environ |= {'X': '1'}",
+        "import os\ndel os.environ['X']",
+        "import os\nos.putenv('X', '1')",
+    ],
+)
+def test_a_lesson_sets_no_variable_in_any_words(tmp_path, source):
+    cells = cell(1, f"{source}\nimport jax"), cell(2, "jax")
+    found, [problem] = problems_of(*cells, tmp_path=tmp_path)
+    assert (found, problem.cell) == ({}, 1)
+    assert problem.reason.startswith("sets the environment, which JAX reads while")
+
+
+def test_a_lesson_may_read_the_environment(alone):
+    alone("import os\n---\nos.environ.get('NO_SUCH')")
+
+
 # ---- devices ---------------------------------------------------------------------
 
 LINE = 'jax.config.update("jax_num_cpu_devices", 8)'

@@ -51,10 +51,10 @@ class _Flow(Uses, ast.NodeVisitor):
 
     # -- names -----------------------------------------------------------------
     def visit_Name(self, node: ast.Name) -> None:
+        if not isinstance(node.ctx, ast.Store) and node.id not in self._known:
+            self.reads.add(node.id)  # `del` needs it, too
         if not isinstance(node.ctx, ast.Load):
             self._bind(node.id)
-        elif node.id not in self._known:
-            self.reads.add(node.id)
 
     def _bind(self, name: str | None) -> None:
         if name:

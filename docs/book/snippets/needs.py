@@ -13,7 +13,7 @@ import ast
 from collections.abc import Iterable
 
 from book.snippets.statements import PAGE, PYTHON, Name, SliceError, Statement
-from book.snippets.vocabulary import defines, sets, settled
+from book.snippets.vocabulary import ASSIGNS, defines, sets, sets_devices, settled
 
 
 class Needs:
@@ -113,16 +113,24 @@ class Needs:
         self._needs[one] = self._made(reads)
         self._settings_above[one] = {*self._settings}
         self._refuse_changes(one, used.breaks)
+        self._refuse_to_move(one)
         self._changing |= self.names(one, used.changes)
         if one.fails or one.is_main or ours:
             return
         changed = self._changed(one, names)
         setting = sets(one.node)
-        module = self.names(one, {setting})
-        if setting == "open" or any(m.imported for m in self._made(module)):
+        modules = self._imported(one, setting)
+        if "open" in setting or modules:
             self._settings.add(one)
-            changed -= module
+        if not isinstance(one.node, ASSIGNS):  # what reads `math.tau` needs its value
+            changed -= modules
         self._bind(one, bound, names, changed)
+
+    def _imported(self, one: Statement, names: set[str]) -> set[Name]:
+        """Those of `names` that are imported from elsewhere, not from our modules."""
+        every = self.names(one, names)
+        made = {name: self._makers.get(name, ()) for name in every}
+        return {name for name in every if any(m.imported for m in made[name])}
 
     def _bind(
         self, one: Statement, bound: set[Name], names: set[Name], changed: set[Name]
@@ -185,6 +193,20 @@ class Needs:
                 who = f"cell {cell}" if cell else unit
                 said = f"changes `{name[1]}` in place, which {who} made"
                 raise SliceError(f"{said}: make a new one, or do it in {who}", one.cell)
+
+    def _refuse_to_move(self, one: Statement) -> None:
+        """Refuse an import below what it may depend on: copies have imports first.
+
+        No import depends on the number of devices, which pages set where they like.
+        """
+        if not one.imported or one.fails:
+            return
+        for above in sorted(self._settings, key=lambda s: s.node.lineno):
+            if above.place == one.place and not sets_devices(above.code):
+                what = ast.unparse(above.node).partition("\n")[0]
+                said = f"imports below `{what}`, which a copy has below its imports"
+                where = "" if one.cell else f"{one.unit}: "
+                raise SliceError(f"{where}{said}: move those up", one.cell)
 
 
 def _only_defines(one: Statement) -> bool:

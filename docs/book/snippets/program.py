@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from book.snippets import render as layout
 from book.snippets.render import Imported
 from book.snippets.statements import PAGE, SliceError, Statement
-from book.snippets.vocabulary import made, shows
+from book.snippets.vocabulary import made, sets_devices, shows
 
 if TYPE_CHECKING:
     from book.snippets.lessons import Lessons
@@ -18,12 +17,6 @@ if TYPE_CHECKING:
 ABOVE_DEVICES = """\
 # Before JAX is used, else restart Python: a CPU acts as eight devices; GPUs and TPUs
 # stay as they are. With fewer than eight GPUs, start Python with JAX_PLATFORMS=cpu."""
-_SETS = re.compile(r"jax\.config\.update\(\s*[\"']jax_num_cpu_devices")
-
-
-def sets_devices(code: str) -> bool:
-    """Whether the statement `code` says how many devices a CPU acts as."""
-    return bool(_SETS.match(code))
 
 
 class Program:

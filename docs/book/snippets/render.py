@@ -80,17 +80,20 @@ def _apart(text: str) -> str:
             continue
         for above, one in pairwise(block):
             if isinstance(above, DEFS) or isinstance(one, DEFS):
-                found.add(_with_comment(lines, one))
+                found.add(_with_comment(lines, one, last_line(above)))
     for start in sorted(found, reverse=True):
         if lines[start - 1].strip():
             lines.insert(start, "")
     return "\n".join(lines)
 
 
-def _with_comment(lines: list[str], node: ast.stmt) -> int:
-    """Where a statement begins, counted from 0, with the comment right above it."""
+def _with_comment(lines: list[str], node: ast.stmt, above: int) -> int:
+    """Where a statement begins, counted from 0, with the comment right above it.
+
+    The statement before it ends on line `above`.
+    """
     start = first_line(node) - 1
-    while lines[start - 1].lstrip().startswith("#"):
+    while start > above and lines[start - 1].lstrip().startswith("#"):
         start -= 1
     return start
 
@@ -169,15 +172,16 @@ def body(source: str, own: Iterable, replaced: dict[ast.stmt, str]) -> str:
     lines, found, above = source.split("\n"), [], 0
     for node in dict.fromkeys(one.node for one in own):
         first, last = first_line(node), last_line(node)
-        found += lines[above : first - 1]
-        above = last
+        between = lines[above : first - 1]
+        if node in replaced and not replaced[node]:
+            while between and between[-1].startswith("#"):  # of what is left out
+                between.pop()
+        found += between
         if node not in replaced:
             found += lines[first - 1 : last]
         elif replaced[node]:
             found.append(replaced[node])
-        else:
-            while found and found[-1].startswith("#"):  # of what is left out
-                found.pop()
+        above = last
     return "\n".join(found + lines[above:])
 
 

@@ -11,7 +11,7 @@ from functools import cache
 
 from book.snippets.names import Uses, uses
 from book.snippets.render import Imported, first_line, last_line
-from book.snippets.vocabulary import shows
+from book.snippets.vocabulary import sets_environment, shows
 from book.source.dependencies import parse
 from book.source.model import Cell
 
@@ -121,7 +121,7 @@ def _refuse(node: ast.stmt, code: str, found: Uses, cell: Cell | None) -> None:
     if cell and (name := _changed_default(node)):
         what = f"changes the default of `{name}`, as calls in other cells do"
         raise SliceError(f"{what}: make it None, and the value inside", cell)
-    if cell and code.startswith("os.environ"):
+    if cell and sets_environment(node):
         what = "sets the environment, which JAX reads while it is imported"
         raise SliceError(f"{what}: make the cell `:fresh:`", cell)
     for blind in _BLIND & (found.reads | found.later) if cell else ():

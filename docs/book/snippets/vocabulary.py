@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # Calls that say all they do; calls that return nothing, so that a notebook shows
@@ -31,6 +32,11 @@ SETS = tuple(
 
 # Those that set such a state, or make a file, and return something all the same.
 ALSO_SETS = ("makedirs", "mkdir", "seterr", "write", "write_bytes", "write_text")
+_CHANGE_A_DICT = ("clear", "pop", "popitem", "setdefault", "update")
+ASSIGNS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)
+_PATHS = (ast.If, ast.Try, ast.ExceptHandler)
+_LINES = (ast.stmt, ast.ExceptHandler)
+_DEVICES = re.compile(r"jax\.config\.update\(\s*[\"']jax_num_cpu_devices")
 
 
 def root(node: ast.AST | None) -> str:
@@ -52,20 +58,65 @@ def is_silent(function: ast.AST | None) -> bool:
     return name in SILENT or name.startswith("def")  # defjvp, def_vmap
 
 
-def sets(node: ast.stmt) -> str:
-    """The module whose state it sets: "jax" of `jax.config.update(…)`; "" of none.
+def sets(node: ast.AST) -> set[str]:
+    """The modules whose state it sets: "jax" of `jax.config.update(…)`.
 
-    It is "open" where it writes to a file of that name: a copy has only its own files.
+    So do `sys.path.insert(…)`, `math.tau = 1` and `plt.rcParams["a"] = 1`; under a key
+    that the page made, only what has that key finds anything.
+    "open" is among them where it writes to a file: a copy has only its own files.
+    What a `with` sets is over below it, and a loop that measures may set things anew.
     """
     if isinstance(node, ast.With):
         opened = [one.context_expr for one in node.items]
-        return "open" if any(map(_opens_to_write, opened)) else ""
+        return {"open"} if any(map(_opens_to_write, opened)) else set()
+    if isinstance(node, _PATHS):
+        inner = (one for one in ast.iter_child_nodes(node) if isinstance(one, _LINES))
+        return set().union(*map(sets, inner))
     call = getattr(node, "value", None)
-    if isinstance(node, ast.Expr) and called(call).startswith(SETS):
-        return root(call)
+    if isinstance(node, ast.Expr) and (
+        called(call).startswith(SETS) or is_silent(getattr(call, "func", None))
+    ):
+        return {root(call)}
     if isinstance(node, ast.Expr | ast.Assign) and called(call) in ALSO_SETS:
-        return root(call)
-    return ""
+        return {root(call)}
+    return {root(one) for one in _targets(node) if _is_part(one)}
+
+
+def _targets(node: ast.AST) -> list[ast.expr]:
+    """What a statement assigns to, or deletes."""
+    if isinstance(node, ast.Assign | ast.Delete):
+        return [one for t in node.targets for one in getattr(t, "elts", [t])]
+    return [node.target] if isinstance(node, ast.AugAssign | ast.AnnAssign) else []
+
+
+def _is_part(target: ast.expr) -> bool:
+    """Whether it is `a.b`, or `a["b"]`, and no name."""
+    if isinstance(target, ast.Subscript):
+        return isinstance(target.slice, ast.Constant)
+    return isinstance(target, ast.Attribute)
+
+
+def sets_devices(code: str) -> bool:
+    """Whether the statement `code` says how many devices a CPU acts as."""
+    return bool(_DEVICES.match(code))
+
+
+def sets_environment(node: ast.AST) -> bool:
+    """Whether code sets a variable of the environment, in whatever words."""
+    return any(map(_is_variable_set, ast.walk(node)))
+
+
+def _is_variable_set(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call) and called(node) in ("putenv", "unsetenv"):
+        return True
+    changed: ast.AST | None = None
+    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        changed = node.value
+    elif isinstance(node, ast.AugAssign):
+        changed = node.target
+    elif isinstance(node, ast.Call) and called(node) in _CHANGE_A_DICT:
+        changed = getattr(node.func, "value", None)
+    return getattr(changed, "attr", getattr(changed, "id", "")) == "environ"
 
 
 def _opens_to_write(node: ast.AST) -> bool:
@@ -109,7 +160,5 @@ def made(node: ast.stmt) -> list[str]:
     values = getattr(node.value, "values", None)
     if values and all(_makes_function(value) for value in values):
         return []  # a dict of functions
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    parts = [one for t in targets for one in getattr(t, "elts", [t])]
-    found = [getattr(one, "id", "_") for one in parts]
+    found = [getattr(one, "id", "_") for one in _targets(node)]
     return [name for name in found if not name.startswith("_")]
