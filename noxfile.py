@@ -53,6 +53,9 @@ WORKERS = str((os.cpu_count() or 1) + 1)  # some tests wait, for what hangs or e
 PYTEST = ("python", "-m", "pytest", "-n", WORKERS, "--dist", "worksteal")
 OF_PAGES = [f"tests/test_{name}.py" for name in ("house", "pasted", "snippets")]
 OF_PAGES += ["tests/test_exercises.py", "tests/test_notebooks.py"]
+OF_SEARCH = ["tests/test_search.py", "tests/test_shelf_rules.py"]
+ALONE = Path("docs/_build/alone")  # a page that is built without the others
+ELSEWHERE = "mystnb.nbcell,toc,ref,myst"  # what Sphinx says of pages that are not there
 COMPILE = ("python", "-m", "book.compilers.command")
 
 # What `docs` and `tests` run in their environments, asked for under other names: each
@@ -196,17 +199,32 @@ def doctest(session: nox.Session) -> None:
 
 @runs_in("tests")
 def page(session: nox.Session) -> None:
-    """All that is tested of one page, and that the search finds it: -- vmap/axes."""
+    """One page built, and all that is tested of it: -- vmap/axes."""
     install(session, "test")
     if not session.posargs:
         session.error("which page? `nox -s page -- vmap/axes`")
     for name in session.posargs:
-        if not Path("docs", f"{name}.md").is_file():
+        path = Path("docs", f"{name}.md")
+        if not path.is_file():
             session.error(f"there is no docs/{name}.md")
+        if "{code-cell}" in path.read_text(encoding="utf-8"):
+            build_alone(session, name)
         stem = name.rpartition("/")[2]
-        chosen = f"{name} or {stem} or book_keeps"
-        session.run(*PYTEST, *OF_PAGES, "-k", chosen)
-    session.run(*PYTEST, "tests/test_search.py", "tests/test_shelf_rules.py")
+        chosen = f"{name} or {stem} or book_keeps or test_search or test_shelf_rules"
+        session.run(*PYTEST, "-rs", *OF_PAGES, *OF_SEARCH, "-k", chosen)
+    session.log("Links to other pages are left: `nox -s docs` follows them.")
+
+
+def build_alone(session: nox.Session, name: str) -> None:
+    """Run and check a page as the build of the book does, without the other pages.
+
+    What JAX raises on it is kept, as `outputs` does for the book.
+    """
+    only = {"root_doc": name, "include_patterns": f"{name}.md"}
+    only |= {"suppress_warnings": ELSEWHERE, "book_keep_outputs": "1"}
+    options = [word for item in only.items() for word in ("-D", "{}={}".format(*item))]
+    made = ("-d", str(ALONE / "doctrees"), "docs", str(ALONE / "html"), "-b", "html")
+    session.run("sphinx-build", "-q", "-W", "--keep-going", *made, *options)
 
 
 @runs_in("tests")

@@ -136,6 +136,24 @@ def test_on_another_target_nothing_is_compared(odd):
     assert odd.build().code == 1
 
 
+def test_a_build_of_one_page_keeps_the_messages_of_the_others(odd):
+    odd.write("docs/even.md", PAGE.replace("Odd", "Even").replace("odd", "even"))
+    odd.index("odd", "even")
+    assert odd.build(*KEEP).code == 0
+    before = json.loads((odd.root / OWN).read_text())
+    gone = before | {"gone": {"0": "TypeError: gone"}}
+    odd.write(OWN, json.dumps(gone))
+    odd.write(
+        "docs/even.md", PAGE.replace("odd", "even").replace("even now", "even later")
+    )
+    one = ("-D", "root_doc=even", "-D", "include_patterns=even.md")
+    built = odd.build(*KEEP, *one)
+    assert built.code == 0, built.said
+    after = json.loads((odd.root / OWN).read_text())
+    assert after["odd"] == before["odd"] and set(after) == {"odd", "even"}
+    assert "TypeError: even later" in after["even"].values()
+
+
 def test_of_a_build_that_failed_nothing_is_kept(odd):
     odd.write("docs/odd.md", PAGE.replace('print("proved")', "assert False"))
     built = odd.build(*KEEP)

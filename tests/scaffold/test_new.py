@@ -276,6 +276,7 @@ def test_an_exercise_alone_is_for_a_page_that_is_there(empty):
         ("KeyError: no such axis name: batch_17", True),
         ("this axis has another name", False),
         ("jax.errors.ShapeError: 17 rows do not fit into (3, 4)", True),
+        ("rows do not fit", True),
         ("something else failed in line 3", False),
     ],
 )
@@ -286,6 +287,20 @@ def test_a_message_that_a_page_has_is_told_and_nothing_written(empty, message, f
     done = python(empty, "-m", "book.scaffold.new", "errors/rank", message)
     assert (done.returncode, (empty / ERROR).exists()) == (int(found), not found)
     assert ("docs/errors/name.md:" in done.stderr) == found
+
+
+def test_a_page_on_another_message_with_the_same_words_is_written_anyway(empty):
+    (empty / "docs/errors").mkdir()
+    (empty / "docs/errors/name.md").write_text('## "rows do not fit into": B\n')
+    new = "-m", "book.scaffold.new", "errors/rank", "columns and rows do not fit into"
+    assert "say `anyway` behind it" in python(empty, *new).stderr
+    assert python(empty, *new, "anyway").returncode == 0
+    assert "columns and rows do not fit into" in (empty / ERROR).read_text()
+
+
+def test_the_commands_that_follow_are_said_in_their_order(empty):
+    said = python(empty, "-m", "book.scaffold.new", "vmap/axes").stdout
+    assert said.index("live") < said.index("said -- axes") < said.index("page -- vmap")
 
 
 def test_a_page_on_an_error_is_about_a_message(empty):

@@ -179,18 +179,26 @@ def _folded(text: str, releases: list[str]) -> nodes.Node:
 
 
 def keep(app: Sphinx, exception: Exception | None) -> None:
-    """With `book_keep_outputs`: keep the messages of this build, if no page failed."""
+    """With `book_keep_outputs`: keep the messages of this build, if no page failed.
+
+    Those of pages that are not in this build stay as they are.
+    """
     book = app.book
     if exception is not None or not app.config.book_keep_outputs:
         return
     if any(state.problems for state in book.states.values()) or not _comparable(book):
         logger.warning("nothing is kept of a build that failed, or not on %r", TARGET)
         return
-    found: Outputs = {}
+    jax = book.kernels["target"].jax
+    found = {
+        name: said
+        for name, said in kept(book.docs).get(jax, {}).items()
+        if name not in book.states and (book.docs / f"{name}.md").is_file()
+    }
     for page in book.pages():
         if said := messages(book.state(page.name)):
             cells = {code(page, page.cells[n - 1]): text for n, text in said.items()}
             found[page.name] = cells
-    path = book.docs / FOLDER / f"{book.kernels['target'].jax}.json"
+    path, found = book.docs / FOLDER / f"{jax}.json", dict(sorted(found.items()))
     write_atomically(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     logger.info("kept: %s", path.relative_to(book.root))

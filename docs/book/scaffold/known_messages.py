@@ -10,7 +10,7 @@ _QUOTED = re.compile(r'"([^"]+)"')
 _RAISED = re.compile(r"^  raised: (.*)$", re.MULTILINE)
 _WORD = re.compile(r"[a-z_]{2,}")
 FEWEST = 3  # words that a place has in common with a message that it is about
-MOST = 0.8  # and so much of its own words
+MOST = 0.8  # and so much of the words of the shorter one
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def about(message: str, known: list[Place]) -> list[Place]:
     for place in known:
         words = _words(place.quoted)
         shared = len(words & said)
-        if shared >= FEWEST and shared >= MOST * len(words):
+        if shared >= FEWEST and shared >= MOST * min(len(words), len(said)):
             found.append((shared, place))
     return [place for _, place in sorted(found, key=lambda one: -one[0])]
 

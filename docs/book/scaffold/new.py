@@ -7,7 +7,8 @@
     python -m book.scaffold.new vmap/options exercise
 
 A concept comes with an exercise, a lesson with an exercise and a program; a page in
-`errors/` is about one message that no page has.  A page starts with eight devices where
+`errors/` is about one message that no page has; `anyway` behind a message writes the
+page although another one has similar words.  A page starts with eight devices where
 most pages of its chapter do.  The new page builds, its cells run and its exercise can
 fail.  What is left to be written says TODO, and the tests object until the last of them
 is gone.  Nothing that exists is ever overwritten.
@@ -83,9 +84,12 @@ def templates(name: str, kind: str = "concept") -> dict[str, str]:
     return found
 
 
-def create(root: Path, name: str, kind: str = "concept") -> list[str]:
+def create(
+    root: Path, name: str, kind: str = "concept", *, anyway: bool = False
+) -> list[str]:
     """Write the files of the page called `name`; return their paths below `root`.
 
+    `anyway`, a page on a message is written although another page has similar words.
     Raises `Refusal`, and writes none, when one of them exists or the name is bad.
     """
     wanted = templates(name, kind)
@@ -98,27 +102,30 @@ def create(root: Path, name: str, kind: str = "concept") -> list[str]:
     if kind == EXERCISE and not (root / "docs" / f"{name}.md").is_file():
         raise Refusal(f"there is no docs/{name}.md that could get an exercise.")
     if folder == "errors" and kind != EXERCISE:
-        _refuse_known(root / "docs", kind)
+        _refuse_known(root / "docs", kind, anyway)
     kernel = kernel_of(root / "docs", folder, page)
     for path, template in wanted.items():
         text = _template(template, kernel).read_text(encoding="utf-8")
         text = text.replace("NAME", page).replace("FOLDER", folder)
+        text = text.replace("MESSAGE", kind)
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         with (root / path).open("x", encoding="utf-8") as file:
             file.write(text)
     return list(wanted)
 
 
-def _refuse_known(docs: Path, message: str) -> None:
+def _refuse_known(docs: Path, message: str, anyway: bool) -> None:
     """Raise `Refusal` where a page has the words of `message`, or there are none."""
     if len(message.split()) < known_messages.FEWEST:
         raise Refusal(
             "which message? Say it behind the name, in quotes, as it was printed: "
             "pages that have it are looked for first."
         )
-    if found := known_messages.about(message, known_messages.places(docs)):
+    found = known_messages.about(message, known_messages.places(docs))
+    if found and not anyway:
         lines = [f"  {one.file}:{one.line}: {one.quoted}" for one in found[:3]]
-        raise Refusal("\n".join(["a page has this message already:", *lines]))
+        other = "If yours is another message, say `anyway` behind it."
+        raise Refusal("\n".join(["a page has this message already:", *lines, other]))
 
 
 def kernel_of(docs: Path, folder: str, page: str) -> str:
@@ -162,19 +169,31 @@ def say_where(docs: Path, name: str) -> str:
 and docs/{folder}/index.md, a new chapter, five sentences and its pages:\n\n{block}"""
 
 
+def say_next(name: str, written: list[str]) -> str:
+    """The commands that follow, in their order."""
+    lines = ["Then: python -m nox -s live"]
+    exercises = [Path(path).stem for path in written if path.startswith("examples/ex")]
+    if exercises:
+        lines.append(f"When `check` is right: python -m nox -s said -- {exercises[0]}")
+    if name.startswith("errors/") and not exercises:
+        lines.append("What readers paste who need the page: tests/fragments.toml")
+    return "\n".join([*lines, f"At the end: python -m nox -s page -- {name}"])
+
+
 def main(arguments: list[str]) -> int:
     """Create the page that `arguments` name: `NAME [KIND]`; return the exit status."""
     try:
-        if len(arguments) not in (1, 2):
+        anyway = arguments[2:] == ["anyway"]
+        if not arguments or len(arguments) > 2 + anyway:
             raise Refusal(f"which page? Say: python -m nox -s new -- {_EXAMPLE}")
-        for path in create(Path.cwd(), *arguments):
-            print(f"wrote {path}")
+        written = create(Path.cwd(), *arguments[:2], anyway=anyway)
+        print(*(f"wrote {path}" for path in written), sep="\n")
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         return 1
     say = say_cell if arguments[1:] == [EXERCISE] else say_where
     print("\n" + say(Path("docs"), arguments[0]))
-    print("\nThen: python -m nox -s live")
+    print("\n" + say_next(arguments[0], written))
     return 0
 
 
