@@ -30,6 +30,7 @@ nb_execution_mode = "off"
 nb_custom_formats = {".md": ["nbformat.reads", {"as_version": 4}]}
 suppress_warnings = ["mystnb.nbcell"]  # book.source.parser says it, with page and line
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # a cell may show a table
 for chatty in (
     "myst_nb.sphinx_ext",
     "myst_parser.sphinx_ext.main",

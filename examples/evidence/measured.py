@@ -306,9 +306,9 @@ def rows_of(record):
     """Give each measurement of a record as a name and a text."""
     chip = CHIPS.get(KINDS.get(record["device_kind"]))
     for name, one in record["products"].items():
-        share = (
-            f", {one['flops'] / chip.flops:.0%} of the maker's figure" if chip else ""
-        )
+        share = ""  # of what the maker says of bfloat16
+        if chip and "bfloat16" in name:
+            share = f", {one['flops'] / chip.flops:.0%} of the maker's figure"
         rate = f"{count_text(one['flops'] / 1e12)} TFLOP/s"
         yield f"product, {name}", f"{rate}{share}; off by {one['error']}"
     yield "memory, read and written", f"{count_text(record['copy'] / 1e9)} GB/s"

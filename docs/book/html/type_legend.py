@@ -57,7 +57,8 @@ def explained(page: Page) -> dict[int, list[str]]:
             if match is None:
                 continue
             if not lines or (following and lines[0] > following.line):
-                axes = [a.strip("()").replace(",", "` and `") for a in match.groups()]
+                between = f"`{_(' and ')}`"
+                axes = [a.strip("()").replace(",", between) for a in match.groups()]
                 sentence = str(meaning).format(match[0], *axes)
                 found.setdefault(cell.number, []).append(sentence)
             break
