@@ -37,7 +37,7 @@ def test_two_pages_of_the_same_text_show_each_their_own_outputs(book):
 
 
 def test_a_table_in_markdown_that_a_cell_shows_is_a_table(book):
-    shown = "from IPython.display import Markdown\nMarkdown('| a | b |\\n|---|---|\\n| 1 | 2 |')"
-    book.page("table", shown)
+    table = "| a | b |\n|---|---|\n| 1 | 2 |"
+    book.page("table", f"from IPython.display import Markdown\nMarkdown({table!r})")
     assert book.build().code == 0
     assert "<td><p>2</p></td>" in book.text("table")
