@@ -18,6 +18,9 @@ KINDS = set(
     "all-reduce all-gather all-to-all reduce-scatter collective-permute "
     "collective-broadcast ragged-all-to-all".split()
 )
+# A fusion that calls a computation of this name runs as one reduce-scatter, although
+# the lines of the computation say "all-reduce": they add all, and keep a part.
+FUSED_SCATTER = "all-reduce-scatter"
 CALLED = r"(?:calls|body|condition|computations?)=(\{.*?\}|%\S+)"
 
 
@@ -66,6 +69,8 @@ def sends(stage):
         for operation, rest in inside[computation]:
             kind = operation.removesuffix("-start")
             if kind in KINDS:
+                if computation.startswith(FUSED_SCATTER):
+                    kind = "reduce-scatter"
                 operands = re.findall(r"%([^\s,]+)", rest.split(")")[0])
                 size = sum(_bytes_of(shapes[name]) for name in operands)
                 yield Sent(kind, size, _groups_of(rest, devices), times)

@@ -25,7 +25,7 @@ RING = {
     "all-to-all": lambda operand, n: operand * (n - 1) / n,
     "collective-permute": lambda operand, n: operand,
 }
-OLD = {"v3:2x2", "v4:2x2x2", "v5p:2x2x2"}  # their psum_scatter is an all-reduce
+OLD = {"v3:2x2", "v4:2x2x2", "v5p:2x2x2"}  # psum_scatter over all is an all-reduce
 
 
 def one(kind, operand, groups="1 x 8", count=1):

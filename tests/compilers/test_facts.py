@@ -11,6 +11,7 @@ from jax.sharding import NamedSharding
 from book.compilers.command import module_of, names_chips, programs
 from book.compilers.facts import collectives, overlapped, shortened, telling_lines
 from book.compilers.hlo import collectives_of
+from examples.tools.overlap import beside
 from examples.tools.traffic import sends
 from tests.devices import cpus
 
@@ -228,3 +229,40 @@ def test_one_that_is_started_and_awaited_apart_counts_once(kind, result, rest, o
     [one] = collectives_of(text)
     assert (one.kind, one.operand) == (kind.removesuffix("-start"), operand)
     assert facts_of(sends(SimpleNamespace(as_text=lambda: text))) == facts_of([one])
+
+
+# As compilers of TPUs write a reduce-scatter into which the division is fused, and one
+# all-reduce beside it.
+SCATTERED = f"""
+%all-reduce-scatter.6 (i: f32[4,128], j: bf16[16]) -> (f32[1,128], bf16[4]) {{
+  %i = {X} parameter(0)
+  %j = bf16[16]{{0:T(256)(2,1)}} parameter(1)
+  %all-reduce.2 = ({X}, bf16[16]{{0}}) all-reduce(%i, %j), {GROUPS}, to_apply=%add
+  %get.1 = {X} get-tuple-element(%all-reduce.2), index=0
+  ROOT %slice.1 = f32[1,128]{{1,0}} slice(%get.1), slice={{[0:1], [0:128]}}
+}}
+
+ENTRY %main (x: f32[4,128], y: bf16[16]) -> f32[1,128] {{
+  %x = {X} parameter(0)
+  %y = bf16[16]{{0:T(256)(2,1)}} parameter(1)
+  %all-reduce.1 = {X} all-reduce(%x), {GROUPS}, to_apply=%add
+  %fusion.3 = (f32[1,128]{{1,0}}, bf16[4]{{0}}) fusion(%x, %y), kind=kCustom, \
+calls=%all-reduce-scatter.6, {NOTES}
+}}
+"""
+
+
+def test_a_sum_fused_with_its_division_is_a_reduce_scatter():
+    text = HEAD + SCATTERED
+    both = [("all-reduce", BLOCK), ("reduce-scatter", BLOCK + 32)]
+    found = collectives_of(text)
+    assert sorted((one.kind, one.operand) for one in found) == both
+    stage = SimpleNamespace(as_text=lambda: text)
+    assert facts_of(sends(stage)) == facts_of(found)
+    assert beside(text) == {"all-reduce alone": 1, "reduce-scatter alone": 1}
+    whole, scattered = telling_lines(stage)
+    assert whole.startswith("all-reduce.1 = f32[4,128] all-reduce(x)")
+    assert scattered == (
+        "fusion.3 = (f32[1,128], bf16[4]) fusion(x, y), "
+        "kind=kCustom, calls=all-reduce-scatter.6"
+    )

@@ -107,8 +107,13 @@ LARGE = (
     Chip("v5p:16x20x28", "TPU v5p, 8,960 chips", 8960),
 )
 MORE = (  # for programs that name them
+    Chip("v3:4x4", "TPU v3, 16 chips of 2 cores", 32),
+    Chip("v4:4x4x4", "TPU v4, 64 chips", 64, cores="megacore"),
+    Chip("v5e:8x16", "TPU v5e, 128 chips", 128),
+    Chip("v5p:2x2x4", "TPU v5p, 16 chips", 16),
     Chip("v5p:4x4x4", "TPU v5p, 64 chips", 64),
     Chip("v5p:4x8x16", "TPU v5p, 512 chips as 4 x 8 x 16", 512),
     Chip("v5p:16x16x16", "TPU v5p, 4,096 chips", 4096),
+    Chip("tpu7x:4x4x4", "TPU7x, 64 chips of 2 cores", 128),
 )
 CHIPS = {chip.name: chip for chip in (*EIGHT, *LARGE, *MORE, H100)}

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from book.compilers.hlo import LINE, collectives_of, started_of
+from book.compilers.hlo import collectives_of, lines_of, started_of
 
 if TYPE_CHECKING:
     from jax.stages import Compiled, Lowered
@@ -90,7 +90,7 @@ def telling_lines(compiled: Compiled) -> list[str]:
         one = next((one for one in started if one.products), started[0])
         lines = [one.start, *one.products[:1], one.done]
     else:
-        lines = [line.strip() for line in text.splitlines() if LINE.search(line)]
+        lines = lines_of(text)
     return [shortened(line) for line in lines[:SHOWN]]
 
 

@@ -4,6 +4,9 @@ XLA prints a program as computations, of one instruction a line:
 https://openxla.org/xla/operation_semantics. A collective counts once, whether it is
 started and awaited in one line or in two, with the bytes that one device puts in.
 Groups of devices in a form that is unknown here are an error, never a guess.
+
+For TPUs, XLA may fuse a sum with the step that keeps a part of it. The fusion runs as
+one reduce-scatter, but the computation that it calls has the words "all-reduce".
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ KINDS = (
     *("collective-permute", "collective-broadcast", "ragged-all-to-all"),
 )
 LINE = re.compile(rf"%\S+ = (.+?) ({'|'.join(KINDS)})(-start)?\((.*)")
+FUSED_SCATTER = "all-reduce-scatter"  # how the name of such a computation begins
 SHAPE = re.compile(r"\b(pred|[a-z]\w*?(\d+)\w*)\[([\d,]*)\]")
 COMPUTATION = re.compile(r"(?:ENTRY )?%?(\S+) \(.*-> .*\{\s*$")
 CALL = re.compile(r"(\w+)=\{?((?:%[^\s,{}]+(?:, )?)+)")
@@ -76,8 +80,23 @@ def collectives_of(text: str) -> list[Collective]:
             groups = _groups(rest, devices)
             size = max(map(len, groups), default=1)
             operand = _operand(kind, result, bool(start), size)
+            kind = "reduce-scatter" if name.startswith(FUSED_SCATTER) else kind
             found.append(Collective(kind, operand, groups, _axes(rest), times(name)))
     return found
+
+
+def lines_of(text: str) -> list[str]:
+    """List the lines of a compiled program that are collectives, in its order.
+
+    Of a fusion that is a reduce-scatter, the line that calls it.
+    """
+    called = f"calls=%{FUSED_SCATTER}"
+    return [
+        line
+        for name, lines in _computations(text).items()
+        for line in lines
+        if called in line or (LINE.search(line) and not name.startswith(FUSED_SCATTER))
+    ]
 
 
 def started_of(text: str) -> list[Started]:
