@@ -63,13 +63,18 @@ def said(name: str) -> dict[str, str | None]:
 
 
 def main(wanted: list[str]) -> None:
-    """Write what is said of the mistakes of the exercises `wanted`, or of all."""
-    every = names()
+    """Write what is said of the mistakes of the exercises `wanted`, or of all.
+
+    One may be called as its page is: `mesh/transpose`.
+    """
+    every, wanted = names(), [name.rpartition("/")[2] for name in wanted]
     if unknown := sorted({*wanted} - {*every}):
         sys.exit(f"there is no exercise {', '.join(unknown)} in examples/exercises")
     kept = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
     for name in wanted or every:
         kept[name] = said(name)
+        if wanted:
+            print(f"{name}: what check says of {len(kept[name])} mistakes is kept")
     ordered = {name: kept[name] for name in every if name in kept}
     text = json.dumps(ordered, indent=2, ensure_ascii=False)
     FILE.write_text(f"{text}\n", encoding="utf-8")

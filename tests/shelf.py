@@ -150,7 +150,8 @@ def it_ends_with_other_causes(page: Page) -> list[str]:
     last = [one for one in page.headings if one.level == 2][-1:]
     if not page.error or any(one.text.startswith(_OTHERWISE) for one in last):
         return []
-    what = "its last section is not for other causes: begin it with If, When or Where"
+    what = "its last section is for readers with none of these causes, so its "
+    what += "heading begins with If, When or Where"
     return [house.at(page, last[0].line if last else 1, what)]
 
 

@@ -35,8 +35,8 @@ BAD = {
         ("[devices]", "Eight devices: [devices]", "no link to a page that"),
     ],
     shelf.it_ends_with_other_causes: [
-        (":::{admon", "## Another cause\n\n:::{admon", "is not for other causes"),
-        ("## If every", "### If every", "is not for other causes"),
+        (":::{admon", "## Another cause\n\n:::{admon", "none of these causes"),
+        ("## If every", "### If every", "none of these causes"),
     ],
     shelf.what_was_called_exists: [
         ("[jax.vmap]", "[jax.vmap, jax.vmop]", "there is no jax.vmop, and gone.md"),

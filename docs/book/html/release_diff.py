@@ -186,8 +186,13 @@ def keep(app: Sphinx, exception: Exception | None) -> None:
     book = app.book
     if exception is not None or not app.config.book_keep_outputs:
         return
-    if any(state.problems for state in book.states.values()) or not _comparable(book):
-        logger.warning("nothing is kept of a build that failed, or not on %r", TARGET)
+    if not _comparable(book):
+        logger.warning(
+            "what JAX raises is kept of builds on the target %r only", TARGET
+        )
+        return
+    if any(state.problems for state in book.states.values()):
+        logger.warning("this build failed, so what JAX raised in it is not kept")
         return
     jax = book.kernels["target"].jax
     found = {

@@ -176,7 +176,7 @@ def say_next(name: str, written: list[str]) -> str:
     if exercises:
         lines.append(f"When `check` is right: python -m nox -s said -- {exercises[0]}")
     if name.startswith("errors/") and not exercises:
-        lines.append("What readers paste who need the page: tests/fragments.toml")
+        lines.append(f'Parts of the message, under "{name}": tests/fragments.toml')
     return "\n".join([*lines, f"At the end: python -m nox -s page -- {name}"])
 
 
