@@ -162,6 +162,15 @@ def test_a_first_view_is_small_on_every_page(published):
         assert [path for path in styles if "@import" in path.read_text()] == []
 
 
+def test_a_page_says_its_name_in_no_script_of_its_own(
+    published,
+):
+    for page in pages(published):
+        text = page.read_text()
+        assert "pagename = '" not in text
+        assert text.count("data-pagename=") == 1, page.name
+
+
 @cache
 def compressed(path):
     """How many bytes of a file are sent."""

@@ -36,6 +36,9 @@ ARCHIVE = "one-function-many-devices.zip"
 _CANONICAL = re.compile(r'<link rel="canonical" href="([^"]+)"')
 _INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 _HANDLER = re.compile(r'<[^>]*?\son[a-z]+="([^"]*)"')
+_NAME = re.compile(r"<script>DOCUMENTATION_OPTIONS\.pagename = '([^']*)';</script>")
+_OPTIONS = "documentation_options.js"
+_NAMING = "DOCUMENTATION_OPTIONS.pagename = document.currentScript.dataset.pagename;\n"
 _NO_PAGES = {"genindex", "search", "404"}
 
 
@@ -78,8 +81,26 @@ def _fill(site: Path, books: dict[str, Path]) -> None:
         (site / "sitemap.xml").write_text(_sitemap(address, pages), encoding="utf-8")
         robots = f"User-agent: *\nSitemap: {address}sitemap.xml\n"
         (site / "robots.txt").write_text(robots, encoding="utf-8")
+    _name_pages_in_one_script(site)
     (site / "_headers").write_text(f"/*\n  {policy(site)}\n", encoding="utf-8")
     (site / ".nojekyll").touch()  # GitHub Pages leaves out _static otherwise
+
+
+def _name_pages_in_one_script(site: Path) -> None:
+    """Let a page say its name in an attribute, which Sphinx's script of options reads.
+
+    The theme writes a script of its own into each page, and each would need its digest
+    in the policy: a header longer than the 16 kB that many servers and browsers allow.
+    """
+    for path in site.rglob(_OPTIONS):
+        path.write_text(path.read_text(encoding="utf-8") + _NAMING, encoding="utf-8")
+    for path in site.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        if found := _NAME.search(text):
+            named = rf'<script data-pagename="{found[1]}" \1'
+            tag = rf'<script (src="[^"]*{re.escape(_OPTIONS)})'
+            text = re.sub(tag, named, text.replace(found[0], "", 1), count=1)
+            path.write_text(text, encoding="utf-8")
 
 
 def policy(site: Path) -> str:
