@@ -81,12 +81,12 @@ def _fill(site: Path, books: dict[str, Path]) -> None:
         (site / "sitemap.xml").write_text(_sitemap(address, pages), encoding="utf-8")
         robots = f"User-agent: *\nSitemap: {address}sitemap.xml\n"
         (site / "robots.txt").write_text(robots, encoding="utf-8")
-    _name_pages_in_one_script(site)
+    _name_pages_in_attributes(site)
     (site / "_headers").write_text(f"/*\n  {policy(site)}\n", encoding="utf-8")
     (site / ".nojekyll").touch()  # GitHub Pages leaves out _static otherwise
 
 
-def _name_pages_in_one_script(site: Path) -> None:
+def _name_pages_in_attributes(site: Path) -> None:
     """Let a page say its name in an attribute, which Sphinx's script of options reads.
 
     The theme writes a script of its own into each page, and each would need its digest
