@@ -200,6 +200,10 @@ def test_a_question_in_chinese_finds_its_page(chinese):
     assert len(lost) <= 4, told(lost)
 
 
+def test_where_no_page_fits_the_edition_in_chinese_has_ways_too(chinese):
+    assert list(chinese.found("quux_17"))[:2] == ["index", "learn/index"]
+
+
 def test_every_result_leads_to_a_section_that_is_there(site):
     ids, lost = {}, []
     for page, anchor in site.anchors():

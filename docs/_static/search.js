@@ -21,8 +21,17 @@ const NOWHERE = 2; // what a word counts that the book lacks
 const MISSPELT = 4; // so long a word may have one wrong letter
 const BEGIN = 1.1; // the page on which one begins is better than the best by so much
 const WITHIN = 1 / 3; // of a question, what one begins with who asks it
-// Where nothing fits: the ways into the book, and a sentence that says so.
-const WAYS = ["start/choose", "evidence/questions", "errors/which_message", "index"];
+// Where nothing fits: the first four ways into the book that this edition has, and a
+// sentence that says so.
+const WAYS = [
+  "start/choose",
+  "evidence/questions",
+  "errors/which_message",
+  "index",
+  "learn/index",
+  "vmap/what_it_does",
+  "words",
+];
 const NOTHING = _(
   "No page has these words. The book is in English; a message is best pasted as it was printed. These pages lead to all others.",
 );
@@ -233,7 +242,8 @@ Search.performTermsSearch = (terms) => {
   }
   memory.nothing = !score.some((one) => one > 0);
   if (memory.nothing) {
-    WAYS.map((name) => docnames.indexOf(name)).forEach((file, n) => (score[file] = 1 / (n + 1)));
+    const ways = WAYS.map((name) => docnames.indexOf(name)).filter((file) => file >= 0);
+    ways.slice(0, 4).forEach((file, n) => (score[file] = 1 / (n + 1)));
   }
   const ranked = [...score].sort((a, b) => b - a);
   const least = Math.min(ranked[0] / LEAST, ranked[SHOWN - 1] ?? 0);

@@ -50,9 +50,9 @@ def setup(app: Sphinx) -> dict[str, object]:
         questions,
         shown,
     )
-    from book.exports import copy_button, lesson_programs, markdown_export, notebook
+    from book.exports import copied_programs, lesson_programs, markdown_export, notebook
     from book.html import (
-        annotations,
+        below_cells,
         chinese_search,
         english_links,
         folding,
@@ -119,11 +119,11 @@ def setup(app: Sphinx) -> dict[str, object]:
     behind_others("source-read", executed_notebook.replace_source)
 
     # Code gets the name of its program.
-    behind_others("doctree-read", copy_button.mark)
+    behind_others("doctree-read", copied_programs.mark)
     # Below a lesson's program, its files.
     behind_others("doctree-read", lesson_programs.offer)
     # Below a cell, what there is to say of its error, types or exercise.
-    behind_others("doctree-read", annotations.annotate)
+    behind_others("doctree-read", below_cells.put)
     # To JAX's own reference.
     behind_others("doctree-read", jax_links.link_names)
     # What translators are asked for beside the prose.
@@ -152,7 +152,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     behind_others("html-page-context", notebook.write_page)
 
     # What readers take along of all pages, and nothing of pages that are gone.
-    behind_others("build-finished", copy_button.write)
+    behind_others("build-finished", copied_programs.write)
     behind_others("build-finished", lesson_programs.write)
     behind_others("build-finished", markdown_export.write_index)
     behind_others("build-finished", notebook.remove_others)

@@ -7,15 +7,16 @@ not.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.environment.collectors import EnvironmentCollector
 
 from book.files import digest_of
+from book.page_memory import PageMemory
 from book.state import Problem, Stamp, book_of
 
 SAVED = "was saved while the book was built, and is shown as it was before; build again"
@@ -23,19 +24,24 @@ GONE = "was removed while the book was built; build again"
 _Files = dict[Path, str | None]  # a digest of each file; None where there is none
 
 
-class ChangedPages(EnvironmentCollector):
-    """What each page showed when Sphinx read it: `PageState.stamp`, by its name."""
+@dataclass(frozen=True)
+class _Read:
+    """What a page was when Sphinx read it."""
 
-    def clear_doc(self, app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-        """Forget a page that is gone, or is about to be read."""
-        _stamps(env).pop(docname, None)
-        _files(env).pop(docname, None)
+    stamp: Stamp | None  # `PageState.stamp`
+    files: _Files  # that it includes or shows
+
+
+class ChangedPages(PageMemory[_Read]):
+    """What each page was when Sphinx read it."""
+
+    attribute = "book_read"
 
     def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
         """Remember a page that has been read."""
         name = app.env.docname
-        _stamps(app.env)[name] = book_of(app).state(name).stamp
-        _files(app.env)[name] = _digests(app.env, name)
+        stamp = book_of(app).state(name).stamp
+        self.known(app.env)[name] = _Read(stamp, _digests(app.env, name))
 
     def merge_other(
         self,
@@ -45,11 +51,10 @@ class ChangedPages(EnvironmentCollector):
         other: BuildEnvironment,
     ) -> None:
         """With -j: take over what another process has read, or reported as failed."""
-        _files(env).update({name: _files(other)[name] for name in docnames})
-        for name in docnames & _stamps(other).keys():
-            _stamps(env)[name] = _stamps(other)[name]
+        super().merge_other(app, env, docnames, other)
+        for name in docnames:
             state = book_of(app).state(name)
-            if state.stamp and not _stamps(other)[name]:
+            if state.stamp and not self.known(env)[name].stamp:
                 state.page = None
                 state.problems.append(Problem(name, "could not be read"))
 
@@ -62,14 +67,14 @@ class ChangedPages(EnvironmentCollector):
         removed: set[str],
     ) -> list[str]:
         """The pages that show something else than Sphinx read, whatever their times."""
-        known = _stamps(env)
-        stamps = {name: s.stamp for name, s in book_of(app).states.items()}
-        outdated = {n for n, one in stamps.items() if not one or known.get(n) != one}
         _digest.cache_clear()
-        for name, files in _files(env).items():
-            if name in env.found_docs and files != _digests(env, name):
-                outdated.add(name)
-        return sorted(outdated)
+        known = self.known(env)
+        outdated = []
+        for name in sorted(env.found_docs):
+            stamp = book_of(app).state(name).stamp
+            if not stamp or known.get(name) != _Read(stamp, _digests(env, name)):
+                outdated.append(name)
+        return outdated
 
 
 def begin_anew(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
@@ -100,20 +105,6 @@ def check_saved(app: Sphinx, exception: Exception | None) -> None:
             same = False
         if not same:
             book.fail(Problem(page.name, SAVED if page.path.exists() else GONE))
-
-
-def _stamps(env: BuildEnvironment) -> dict[str, Stamp | None]:
-    """The stamps that Sphinx keeps with its environment, from build to build."""
-    if not hasattr(env, "book_stamps"):
-        env.book_stamps = {}
-    return env.book_stamps
-
-
-def _files(env: BuildEnvironment) -> dict[str, _Files]:
-    """What was in the files that each page includes or shows, by its name."""
-    if not hasattr(env, "book_files"):
-        env.book_files = {}
-    return env.book_files
 
 
 def _digests(env: BuildEnvironment, name: str) -> _Files:

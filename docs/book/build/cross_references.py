@@ -16,18 +16,21 @@ from myst_nb.ext.glue.utils import PendingGlueReference
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.environment.collectors import EnvironmentCollector
 from sphinx.util import docname_join
+
+from book.page_memory import PageMemory
 
 Inventory = dict[str, set[tuple[str, ...]]]
 
 
-class CrossReferences(EnvironmentCollector):
+class CrossReferences(PageMemory[set[str]]):
     """The names of all that each page leads to: labels, terms, other pages."""
+
+    attribute = "book_led_to"
 
     def clear_doc(self, app: Sphinx, env: BuildEnvironment, docname: str) -> None:
         """Forget what a page led to, and the values that it lent to others."""
-        _names(env).pop(docname, None)
+        super().clear_doc(app, env, docname)
         _glued(app, docname).unlink(missing_ok=True)
 
     def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
@@ -38,17 +41,7 @@ class CrossReferences(EnvironmentCollector):
             found |= {target, target.lower(), docname_join(here, target)}
         for node in doctree.findall(PendingGlueReference):
             found.add(node.refdoc)
-        _names(app.env)[here] = found
-
-    def merge_other(
-        self,
-        app: Sphinx,
-        env: BuildEnvironment,
-        docnames: set[str],
-        other: BuildEnvironment,
-    ) -> None:
-        """With -j: take over what another process has found."""
-        _names(env).update({name: _names(other)[name] for name in docnames})
+        self.known(app.env)[here] = found
 
     def get_outdated_docs(
         self,
@@ -78,7 +71,7 @@ def update(app: Sphinx, env: BuildEnvironment) -> list[str]:
     changed = {name for name in names if before.get(name) != now.get(name)}
     return sorted(
         name
-        for name, led_to in _names(env).items()
+        for name, led_to in CrossReferences.known(env).items()
         if name in env.found_docs and led_to & changed
     )
 
@@ -104,10 +97,3 @@ def _glued(app: Sphinx, name: str) -> Path:
     """The file in which MyST-NB keeps the values that a page lends to others."""
     folder = Path(app.env.mystnb_config.output_folder)
     return folder / f"{name}.glue.json"
-
-
-def _names(env: BuildEnvironment) -> dict[str, set[str]]:
-    """What each page leads to, by its name."""
-    if not hasattr(env, "book_led_to"):
-        env.book_led_to = {}
-    return env.book_led_to

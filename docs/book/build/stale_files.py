@@ -11,6 +11,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from book.exports.beside_pages import beside_pages
+from book.state import book_of
 
 _ENDS = ("", ".txt")  # of a page's source: a.md, a.md.txt
 
@@ -19,9 +20,9 @@ def remove(app: Sphinx, exception: Exception | None) -> None:
     """Remove what the site, and the build beside it, has of pages that are gone."""
     if exception is not None or app.builder.format != "html":
         return
-    out, made, doctrees = Path(app.outdir), app.book.made, Path(app.doctreedir)
-    written = set(filter(app.book.writes, app.env.found_docs))
-    pages, began = app.env.found_docs, app.book.unfinished.stat().st_mtime_ns
+    out, made, doctrees = Path(app.outdir), book_of(app).made, Path(app.doctreedir)
+    written = set(filter(book_of(app).writes, app.env.found_docs))
+    pages, began = app.env.found_docs, book_of(app).unfinished.stat().st_mtime_ns
     for path in _of_no_page(beside_pages(out, (".html",)), out, written):
         if path.stat().st_mtime_ns < began:  # search.html and such are new each time
             path.unlink()
@@ -31,7 +32,7 @@ def remove(app: Sphinx, exception: Exception | None) -> None:
                 path.unlink()
     for path in (made / "cache").glob("*/*.json"):
         # A page that could not be opened keeps its outputs until it can.
-        if path.name.split(".")[0].replace("~", "/") not in app.book.states:
+        if path.name.split(".")[0].replace("~", "/") not in book_of(app).states:
             path.unlink(missing_ok=True)
     for path in _unused(app, made / "jupyter_execute"):
         path.unlink()

@@ -25,7 +25,7 @@ FUSED_SCATTER = "all-reduce-scatter"  # how the name of such a computation begin
 SHAPE = re.compile(r"\b(pred|[a-z]\w*?(\d+)\w*)\[([\d,]*)\]")
 COMPUTATION = re.compile(r"(?:ENTRY )?%?(\S+) \(.*-> .*\{\s*$")
 CALL = re.compile(r"(\w+)=\{?((?:%[^\s,{}]+(?:, )?)+)")
-TALKING = re.compile(r"'(\w+)'(?::\((\d+)\)(\d+))?")
+AXIS = re.compile(r"'(\w+)'(?::\((\d+)\)(\d+))?")  # 'rows', or a part: 'rows':(2)2
 TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"')
 PRODUCT = re.compile(r" (?:dot|convolution)\(|custom_call_target=\"\S*(?:gemm|matmul)")
 
@@ -161,7 +161,10 @@ def _operand(kind: str, result: str, start: bool, size: int) -> int:
     """Return the bytes of the operand, told from the shapes of the result.
 
     What starts a collective has the operands in its result: in a tuple of their own,
-    or, without one, before the results of a gather or a permute.
+    or, without one, before the results of a gather or a permute:
+
+        ((f32[8], f32[4]), (f32[8], f32[4])) all-reduce-start(…)
+        (f32[8], f32[64], u32[]) all-gather-start(…)
     """
     if start and result.startswith("(("):
         return _bytes(result[: result.index("), ")])
@@ -182,7 +185,7 @@ def _bytes(shapes: str) -> int:
 
 
 def _axes(rest: str) -> str | None:
-    """Return the names of the axes that talk; None where the compiler made them up."""
+    """Return the names of the axes communicated over; None where XLA made them up."""
     match = re.search(r"replica_groups=mesh\[.*?\{(.*?)\}", rest)
     names = re.findall(r"'(\w+)'", match[1]) if match else []
     if any(re.match(r"axis_\d", name) for name in names):
@@ -207,23 +210,29 @@ def _groups(rest: str, devices: int) -> Groups:
         raise ValueError(f"no groups of devices were found in {rest[:200]!r}")
     sizes = {name: int(n) for name, n in re.findall(r"'(\w+)'=(\d+)", mesh[1])}
     ids = _iota(mesh[2]) if mesh[2] else list(range(devices))
-    return _along(ids, sizes, TALKING.findall(mesh[3]))
+    return _along(ids, sizes, AXIS.findall(mesh[3]))
 
 
-def _along(ids: list[int], sizes: dict[str, int], talking: list) -> Groups:
-    """Group `ids`, which lie on a mesh of `sizes`, by where they are not `talking`.
+def _along(
+    ids: list[int], sizes: dict[str, int], axes: list[tuple[str, str, str]]
+) -> Groups:
+    """Group the devices `ids` of a mesh along `axes`, over which they communicate.
 
-    Of an axis in part, such as 'inner':(2)2, those talk that differ in its second
-    factor only: the parts before it and after it stay.
+    `ids` are in the order of the mesh, whose axes have the `sizes`.  An axis is its
+    name, the size of what lies before its part, and the size of the part; both are
+    empty where it is all of the axis.  With eight devices and sizes of 4 and 2:
+
+        ("rows", "", "")     groups (0, 2, 4, 6) and (1, 3, 5, 7)
+        ("rows", "2", "2")   the inner pair: (0, 2), (1, 3), (4, 6) and (5, 7)
     """
     strides, stride = {}, 1
     for name in reversed(sizes):
         strides[name] = stride
         stride *= sizes[name]
     steps = [0]  # the places of one group, from its first
-    for name, outer, inner in talking:
-        count = int(inner or sizes[name])
-        step = strides[name] * sizes[name] // (int(outer or 1) * count)
+    for name, before, part in axes:
+        count = int(part or sizes[name])
+        step = strides[name] * sizes[name] // (int(before or 1) * count)
         steps = [old + k * step for old in steps for k in range(count)]
     left, groups = set(range(len(ids))), []
     for first in range(len(ids)):

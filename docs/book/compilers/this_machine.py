@@ -19,7 +19,7 @@ from book import error_text
 from book.files import write_atomically
 from book.hardware import targets
 from book.source.dependencies import NotPython, imported_files
-from book.state import Book, Problem
+from book.state import Book, Problem, book_of
 
 ENGINE = Path(__file__).parents[2], Path(__file__).parents[3]  # `book`, `examples`
 
@@ -39,7 +39,7 @@ def kept_key(path: Path) -> str | None:
 
 def compile_here(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
     """Compile what is not compiled yet; name the pages that show it, to read again."""
-    book = app.book
+    book = book_of(app)
     users = _users(book)
     wanted = {place(book.made, program) for program in users}
     for path in set((book.made / "compiled").rglob("*.json")) - wanted:

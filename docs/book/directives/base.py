@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from book.directives.shown import CannotShow, ShownCollector
-from book.state import Book
+from book.state import Book, book_of
 
 T = TypeVar("T")
 _BOOK = "book"  # the key under which the document being read knows the book
@@ -18,7 +18,7 @@ _BOOK = "book"  # the key under which the document being read knows the book
 
 def lend_book(app: Sphinx, _name: str, _text: list[str]) -> None:
     """Let the directives of the page that is about to be read know the book."""
-    app.env.current_document[_BOOK] = app.book
+    app.env.current_document[_BOOK] = book_of(app)
 
 
 class BookDirective(SphinxDirective):

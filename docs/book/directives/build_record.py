@@ -28,7 +28,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from book.state import Book
+from book.state import Book, book_of
 
 Record = dict[str, Any]
 RECORD = "record.json"
@@ -70,5 +70,7 @@ def make_record(book: Book) -> Record:
 def write(app: Sphinx, exception: Exception | None) -> None:
     """Write the record beside the pages."""
     if exception is None and app.builder.format == "html":
-        text = json.dumps(make_record(app.book), indent=1, ensure_ascii=False) + "\n"
+        text = (
+            json.dumps(make_record(book_of(app)), indent=1, ensure_ascii=False) + "\n"
+        )
         Path(app.outdir, RECORD).write_text(text, encoding="utf-8")

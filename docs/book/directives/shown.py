@@ -13,12 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.environment.collectors import EnvironmentCollector
 
-from book.state import Book
+from book.page_memory import PageMemory
+from book.state import Book, book_of
 
 T = TypeVar("T")
 _UNNAMED = re.compile(r"\[\]\(/([\w/.-]+)\.md\)")
@@ -48,12 +47,18 @@ class Shown:
         return _digest(book, made) != self.digest
 
 
-class ShownCollector(EnvironmentCollector):
+class ShownCollector(PageMemory[list[Shown]]):
     """What each page showed of the book, from one build to the next."""
 
-    @staticmethod
+    attribute = "book_shown"
+
+    @classmethod
     def show(
-        env: BuildEnvironment, book: Book, make: Callable[..., T], *arguments: object
+        cls,
+        env: BuildEnvironment,
+        book: Book,
+        make: Callable[..., T],
+        *arguments: object,
     ) -> T:
         """What `make(book, *arguments)` returns, for the page that is being read.
 
@@ -65,7 +70,7 @@ class ShownCollector(EnvironmentCollector):
             digest = _digest(book, made)
         finally:
             shown = Shown(make, arguments, digest)
-            _all_shown(env).setdefault(env.docname, []).append(shown)
+            cls.known(env).setdefault(env.docname, []).append(shown)
         return made
 
     def get_outdated_docs(
@@ -79,34 +84,10 @@ class ShownCollector(EnvironmentCollector):
         """The pages that show what is not so any more."""
         return sorted(
             name
-            for name, several in _all_shown(env).items()
-            if name in env.found_docs and any(one.outdated(app.book) for one in several)
+            for name, several in self.known(env).items()
+            if name in env.found_docs
+            and any(one.outdated(book_of(app)) for one in several)
         )
-
-    def clear_doc(self, app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-        """Forget what a page showed: it is gone, or read anew."""
-        _all_shown(env).pop(docname, None)
-
-    def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
-        """Nothing: what a page shows is remembered when it asks for it."""
-
-    def merge_other(
-        self,
-        app: Sphinx,
-        env: BuildEnvironment,
-        docnames: set[str],
-        other: BuildEnvironment,
-    ) -> None:
-        """Take over what was shown on pages that another process has read."""
-        known = _all_shown(other)
-        _all_shown(env).update({n: known[n] for n in docnames if n in known})
-
-
-def _all_shown(env: BuildEnvironment) -> dict[str, list[Shown]]:
-    """What each page showed, by its name."""
-    if not hasattr(env, "book_shown"):
-        env.book_shown = {}
-    return env.book_shown
 
 
 def _digest(book: Book, made: object) -> str:

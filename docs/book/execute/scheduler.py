@@ -2,9 +2,9 @@
 
 Each page has a Jupyter kernel of its own on its share of the cores.  They start in the
 order of how long they took last, the longest first, and one more than there are cores
-runs at a time, since some wait.  Hardware that fewer kernels may use has its own limit:
-pages on simulated devices do not wait for those on a TPU.  A cell that measures runs
-while no other does.
+runs at a time, since some wait.  Hardware that fewer kernels may use has its own limit
+(`jobs` in `docs/targets.toml`): pages on simulated devices do not wait for those on a
+TPU.  A cell that measures runs while no other does.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Scheduler:
     """Runs pages on the hardware behind their kernel names.
 
     `roots` are put on the pages' import path; `report` takes one line of progress;
-    `jobs` is how many run at a time, if not one more than cores, whatever the
-    targets say;
-    what XLA compiles is kept in the folder `compiled`.
+    what XLA compiles is kept in the folder `compiled`.  So many run at a time as `jobs`
+    says; where it says nothing, one more than there are cores, and on each hardware as
+    many as its target allows (`jobs` in `docs/targets.toml`).
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class Scheduler:
         everything, lock = cores(), ReaderWriterLock()
         shares: asyncio.Queue[list[int]] = asyncio.Queue()
         for job in range(self.jobs):
+            # The one more than there are cores shares all of them.
             shares.put_nowait(everything[job :: self.jobs] or everything)
 
         async def run_when_allowed(page: Page, key: str) -> None:

@@ -7,10 +7,12 @@ import posixpath
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from book.state import book_of
+
 
 def mark(app: Sphinx, doctree: nodes.document, name: str) -> None:
     """Give links that lead out of the folder of the language a class: `english`."""
-    if app.builder.format != "html" or app.book.pages_written is None:
+    if app.builder.format != "html" or book_of(app).pages_written is None:
         return
     folder = posixpath.dirname(name)
     for link in doctree.findall(nodes.reference):

@@ -18,7 +18,7 @@ from sphinx.locale import _
 from book.directives.shown import ShownCollector
 from book.html.release_diff import messages
 from book.source.model import Page
-from book.state import Book, PageState
+from book.state import Book, PageState, book_of
 
 SHELF = "errors/"
 APART = re.compile(r" / |; ")  # between the messages that one page is about
@@ -28,7 +28,7 @@ def below_cells(
     app: Sphinx, state: PageState, page: Page
 ) -> dict[int, list[nodes.Node]]:
     """A link below each cell that raises what another page is about."""
-    found = ShownCollector.show(app.env, app.book, pages_about, page.name)
+    found = ShownCollector.show(app.env, book_of(app), pages_about, page.name)
     return {
         number: [_link(name, page.name)] for number, (name, _title) in found.items()
     }

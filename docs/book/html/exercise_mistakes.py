@@ -21,7 +21,7 @@ from book.html.folding import fold
 from book.source import dependencies
 from book.source.exercises import mistakes
 from book.source.model import Page
-from book.state import PageState
+from book.state import PageState, book_of
 
 _LONGEST = 200  # characters of what `check` says
 
@@ -30,7 +30,7 @@ def below_cells(
     app: Sphinx, state: PageState, page: Page
 ) -> dict[int, list[nodes.Node]]:
     """The mistakes below each cell that imports the `check` of an exercise."""
-    roots, found = app.book.roots, {}
+    roots, found = book_of(app).roots, {}
     for cell in page.cells:
         module = f"examples.exercises.{cell.exercise}"
         path = dependencies.find_module(module, roots) if cell.exercise else None
@@ -38,7 +38,7 @@ def below_cells(
             continue
         app.env.note_dependency(str(_said_json(path)))
         if known := _mistakes(dependencies.read_module(path, roots), path):
-            words = app.book.translate(page.name)
+            words = book_of(app).translate(page.name)
             found[cell.number] = [_folded(known, page, words)]
     return found
 

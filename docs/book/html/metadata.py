@@ -16,6 +16,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.locale import _
 
+from book.state import book_of
+
 CARD = "_static/card.png"  # made of card.svg, for social sites take no SVG
 LONGEST = 200  # of a description: what results of searches show is not longer
 _VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')  # docutils'; the layout has it
@@ -61,7 +63,7 @@ def not_found(app: Sphinx) -> list[tuple[str, dict, str]]:
     A server shows it in place of a page at any depth, so relative links would lead
     elsewhere: `<base>` says where they begin, as soon as `html_baseurl` is known.
     """
-    if app.book.pages_written is not None:
+    if book_of(app).pages_written is not None:
         return []  # a server shows the English one
     path = urlsplit(app.config.html_baseurl or "").path
     found = {

@@ -19,15 +19,15 @@ from book.directives import build_table
 from book.html import release_diff
 from book.source.chapters import lessons_not_above, page_places
 from book.source.model import Page
-from book.state import Book
+from book.state import Book, book_of
 
 Context = dict[str, Any]
 
 
 def check_lessons(app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
     """Lessons that need what comes later fail."""
-    for problem in lessons_not_above(app.book.pages()):
-        app.book.fail(problem)
+    for problem in lessons_not_above(book_of(app).pages()):
+        book_of(app).fail(problem)
     return []
 
 
@@ -37,11 +37,11 @@ def update(app: Sphinx, env: BuildEnvironment) -> list[str]:
     These are written again even where nothing else on them has changed.  Every page
     shows the sidebar, and is made with the same templates.
     """
-    pages = app.book.pages()
+    pages = book_of(app).pages()
     _shorten_sidebar(env, pages)
     sidebar = {page.name: (page.short or page.title, page.toctree) for page in pages}
     everywhere = sidebar, _templates(app)
-    contexts = _contexts(app.book, app.config.root_doc)
+    contexts = _contexts(book_of(app), app.config.root_doc)
     everywhere_before, before = getattr(env, "book_contexts", (None, {}))
     env.book_contexts = everywhere, contexts
     return sorted(
@@ -70,7 +70,7 @@ def _shorten_sidebar(env: BuildEnvironment, pages: list[Page]) -> None:
 
 
 def _contexts(book: Book, root: str) -> dict[str, Context]:
-    """What the template of each page is page_places, by the page's name."""
+    """What the template of each page is told, by the page's name."""
     pages = book.pages()
     places, records = page_places(pages, root), build_table.page_of_records(pages)
     found = {}
@@ -95,11 +95,11 @@ def context(
     context: Context,
     doctree: nodes.document | None,
 ) -> None:
-    """Hand the template what it is page_places, and the neighbours' short titles."""
+    """Hand the template what it is told of a page, and the neighbours' short titles."""
     _, contexts = app.env.book_contexts
     context.update(contexts.get(name, {}))
     _, *beside = app.builder.relations.get(name, (None, None, None))
     for which, other in zip(("prev", "next"), beside, strict=True):
-        page = app.book.state(other).page if other else None
+        page = book_of(app).state(other).page if other else None
         if context.get(which) and page and page.short:
             context[which] = {**context[which], "title": page.short}

@@ -32,7 +32,7 @@ from book.directives.shown import ShownCollector
 from book.files import write_atomically
 from book.html.folding import fold
 from book.source.model import Cell, Page
-from book.state import Book, PageState, Problem
+from book.state import Book, PageState, Problem, book_of
 
 logger = logging.getLogger(__name__)
 FOLDER = "evidence/outputs"
@@ -111,7 +111,7 @@ def check_own_release(
 
     Of a release of which nothing is kept, as of a new one, everything is welcome.
     """
-    book, jax = app.book, app.book.kernels["target"].jax
+    book, jax = book_of(app), book_of(app).kernels["target"].jax
     known = kept(book.docs)
     for path in _files(book.docs):
         if path.stem not in known:
@@ -164,7 +164,7 @@ def below_cells(
     app: Sphinx, state: PageState, page: Page
 ) -> dict[int, list[nodes.Node]]:
     """What other releases say, folded, below the cells where they do."""
-    found = ShownCollector.show(app.env, app.book, other_messages, page.name)
+    found = ShownCollector.show(app.env, book_of(app), other_messages, page.name)
     return {
         number: [_folded(text, releases) for text, releases in texts.items()]
         for number, texts in found.items()
@@ -183,7 +183,7 @@ def keep(app: Sphinx, exception: Exception | None) -> None:
 
     Those of pages that are not in this build stay as they are.
     """
-    book = app.book
+    book = book_of(app)
     if exception is not None or not app.config.book_keep_outputs:
         return
     if not _comparable(book):

@@ -22,6 +22,7 @@ from sphinx.search.en import SearchEnglish
 
 from book.files import write_changed_remove_rest
 from book.source.model import Page
+from book.state import book_of
 
 FILE, SYNONYMS = "_static/sections.js", "synonyms.toml"
 _WORDS = SearchEnglish({})
@@ -40,8 +41,8 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     pages = {
         page.name: sections(page, app.env)
-        for page in app.book.pages()
-        if app.book.writes(page.name)
+        for page in book_of(app).pages()
+        if book_of(app).writes(page.name)
     }
     told = {"sections": pages, "synonyms": synonyms(Path(app.srcdir))}
     text = "".join(f"var {name} = {_script(value)};\n" for name, value in told.items())

@@ -5,6 +5,16 @@ that may change it in place.  When the cell is over, what the name stands for is
 settled: a cell changes only what it made, and one that visibly changes something else
 is refused.  What cannot be seen, a change of an argument by a function say, is found
 where the tests compare what a copy prints with what its page shows.
+
+For a lesson that prints `total`, the first three of these four statements are kept:
+
+    total = []                    # makes it
+    for n in range(3):            # in the same cell, may change it in place
+        total.append(n)
+    count = len(total)            # reads it only
+
+Which names a statement binds, reads and changes is found in `names`; which calls change
+nothing, or set something that no name holds, is listed in `vocabulary`.
 """
 
 from __future__ import annotations
@@ -25,12 +35,21 @@ class Needs:
 
     def __init__(self, links: dict[Name, Name], statements: list[Statement]):
         self.links = links
-        self.bound: dict[Name, Statement] = {}  # by whom
-        self._makers: dict[Name, tuple[Statement, ...]] = {}  # of what it stands for
-        self._later: dict[Name, set[Name]] = {}  # what is read when it is called
-        self._changing: set[Name] = set()  # by some statement or function
-        self._settings: set[Statement] = set()  # of what no name stands for
+        # The last statement that bound each name.
+        self.bound: dict[Name, Statement] = {}
+        # Those that made what a name stands for now: the one that bound it first, then
+        # those of its cell that may have changed it.
+        self._makers: dict[Name, tuple[Statement, ...]] = {}
+        # Of a function's name, the names that it reads when it is called.
+        self._later: dict[Name, set[Name]] = {}
+        # Names that some statement, or the body of some function, changes in place.
+        self._changing: set[Name] = set()
+        # Statements that set something no name holds, such as a `jax.config`; and, of
+        # each statement, those that stand above it.
+        self._settings: set[Statement] = set()
         self._settings_above: dict[Statement, set[Statement]] = {}
+        # Of each statement: the names that it reads, those of functions that it may
+        # call among them, and the statements that made them.
         self._reads: dict[Statement, set[Name]] = {}
         self._needs: dict[Statement, set[Statement]] = {}
         hidden = [one for one in statements if one.hidden]
@@ -166,19 +185,28 @@ class Needs:
         used, reads = one.uses, self._reads[one]
         if defines(one.node):  # what it defines does not run
             reads = self._with_later(self.names(one, used.reads))
-        found = self.names(one, used.changes) | (reads - names) & self._changing
-        if not found.isdisjoint(self.names(one, used.bound)):  # the name of a loop
+        through_functions = reads - names
+        found = self.names(one, used.changes)
+        found |= through_functions & self._changing
+        if found & self.names(one, used.bound):
+            # In `for row in table: row.append(0)` the name that is changed stands for
+            # a part of one that is read.
             found |= names
+        changed = {name for name in found if self._is_value(name, one)}
         surely = {n for n in self.names(one, used.breaks) if self._is_near(n, one)}
-        return surely | {name for name in found if self._is_value(name, one)}
+        return changed | surely
 
     def _is_near(self, name: Name, one: Statement) -> bool:
-        """Whether the same cell made it."""
+        """Whether the same cell made it, or changed it last."""
         makers = self._makers.get(name, ())
         return any(maker.place == one.place for maker in makers[-1:])
 
     def _is_value(self, name: Name, one: Statement) -> bool:
-        """Whether it is near, and nothing imported, defined or settled otherwise."""
+        """Whether it is near, and was made neither by an import nor by a `def`.
+
+        Nor by a call whose result nothing changes in place, such as one that makes a
+        `jax.Array`.
+        """
         if not self._is_near(name, one):
             return False
         maker = self._makers[name][0]

@@ -11,6 +11,7 @@ are kept of a value.
 from __future__ import annotations
 
 import ast
+import copy
 import io
 import re
 import tokenize
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _DTYPE = r"bool|b?float\d\w*|u?int\d+|complex\d+|key<\w+>|[fsuc]\d+|bf16|pred"
+# float32[8,4], key<fry>[], ~float32[8@data]{V:model}, Ref{float32[8]}
 TYPE = rf"~?(?:Ref\{{)?(?:{_DTYPE})(?:<\w+>)?\[[^\[\]]*\](?:\{{[^{{}}]*\}})*\}}?"
 _HAS_TYPE = re.compile(rf"(?<!\w){TYPE}")
 _COMMENT = re.compile(rf"#\s*(?:(\w+):\s+)?({TYPE}(?:,\s*{TYPE})*)\s*(?::\s.*|:?)")
@@ -142,7 +144,7 @@ def _find_statement(
         comment.wrong = f"names `{name}` before a type, as only a `def` line may"
     elif comment.line != last:
         comment.wrong = "is a type inside a statement; write it behind its last line"
-    elif not with_comparison(statement, 0):
+    elif not _has_value(statement):
         comment.wrong = (
             "is a type where no value is: write it behind an assignment, an "
             "expression, `return` or `def`"
@@ -152,7 +154,16 @@ def _find_statement(
 def _parameters(
     arguments: ast.arguments, comment: TypeComment, last: int, name: str | None
 ) -> tuple[str, ...]:
-    """The parameters `comment` is about, of a function whose header ends at `last`."""
+    """The parameters `comment` is about, of a function whose header ends at `last`.
+
+    In a header of one line, or behind its last where there are as many types as
+    parameters, a comment is about all of them; else about those of its own line:
+
+        def f(
+            x,  # float32[8]
+            y, z,  # float32[8], float32[4]
+        ):
+    """
     every = [*arguments.posonlyargs, *arguments.args]
     if arguments.vararg:
         every.append(arguments.vararg)
@@ -201,10 +212,16 @@ def comparing_statement(number: int, value: ast.expr) -> ast.Expr:
     return ast.Expr(call)
 
 
+def _has_value(node: ast.stmt) -> bool:
+    """Whether `node` has a value that a comment can be compared with."""
+    return with_comparison(copy.deepcopy(node), 0) is not None
+
+
 def with_comparison(node: ast.stmt, number: int) -> list[ast.stmt] | None:
     """Statements that do what `node` does, and compare its value with a comment.
 
-    `number` is that of the comment.  None where there is no value.
+    `number` is that of the comment.  None where there is no value.  `node` itself is
+    changed.
     """
     target: ast.expr | None = None
     if isinstance(node, ast.Assign):

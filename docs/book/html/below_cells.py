@@ -6,9 +6,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from book.html import error_links, exercise_mistakes, release_diff, type_legend
+from book.state import book_of
 
 # Each returns what to put below cells: the number of a cell -> nodes.
-BELOW_A_CELL = (
+PARTS = (
     exercise_mistakes.below_cells,
     release_diff.below_cells,
     type_legend.below_cells,
@@ -16,12 +17,12 @@ BELOW_A_CELL = (
 )
 
 
-def annotate(app: Sphinx, doctree: nodes.document) -> None:
+def put(app: Sphinx, doctree: nodes.document) -> None:
     """Put below each cell what there is to say of it; of a page that failed nothing."""
-    state = app.book.state(app.env.docname)
+    state = book_of(app).state(app.env.docname)
     if state.page is None or state.problems:
         return
-    found = [make(app, state, state.page) for make in BELOW_A_CELL]
+    found = [make(app, state, state.page) for make in PARTS]
     for cell in list(doctree.findall(nodes.container)):
         if cell.get("nb_element") == "cell_code":
             number = cell["cell_metadata"].get("number")

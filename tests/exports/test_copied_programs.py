@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from book.exports.copy_button import prints
+from book.exports.copied_programs import prints
 
 
 def carried(book, page):
