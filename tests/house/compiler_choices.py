@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from book.source.model import Page
-from tests import house
+from tests.house import book as house
 
 ASKS = frozenset(("sends", "memory_analysis", "cost_analysis"))
 PLATFORM = "default_backend"
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NOTHING = ("[]", "set()")
 SAYS = (
     "`{}` asserts for every hardware what a compiler chose; "

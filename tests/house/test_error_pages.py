@@ -7,7 +7,9 @@ import pytest
 from book.html.release_diff import code, raising
 from book.scaffold import new as scaffold
 from book.source.parser import read
-from tests import house, page_rules, shelf
+from tests.house import book as house
+from tests.house import error_pages as shelf
+from tests.house import teaching_pages as page_rules
 
 PAGE = "docs/errors/rank.md"
 INDEX = "# A book\n\n```{toctree}\nerrors/rank\nerrors/which\n```\n"

@@ -1,7 +1,7 @@
 """The rules of the house: functions from what they judge to sentences of complaint.
 
 A rule that finds nothing returns an empty list; every sentence begins with a file and
-a line.  `test_house.py` applies the rules to the book, and watches each one object to
+a line.  `test_rules.py` applies the rules to the book, and watches each one object to
 something small and bad.  What is in `PAGE_ADVICE` and `PROGRAM_ADVICE` fails nothing:
 `nox -s advice` lists what it finds.
 """

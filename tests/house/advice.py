@@ -1,7 +1,7 @@
 """Advice on pages and programs, which nobody has to follow: `nox -s advice`.
 
-    python -m tests.advice
-    python -m tests.advice vmap/axes learn/one_example
+    python -m tests.house.advice
+    python -m tests.house.advice vmap/axes learn/one_example
 
 prints where a page or a program is longer than most, is not built as most are, says
 what another page says in the same words, uses a word that the others do not, or leaves
@@ -17,9 +17,10 @@ from pathlib import Path
 from book.snippets.slicer import Slicer, programs
 from book.source.model import Page
 from book.state import Problem
-from tests import house, page_rules
+from tests.house import book as house
+from tests.house import teaching_pages as page_rules
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHORT_PROGRAM, LONG_PROGRAM, TRAINING = 40, 80, 120  # lines
 
 

@@ -1,7 +1,7 @@
 """Rules for the shelf of errors, `docs/errors/`, where readers arrive with a message.
 
-Like the rules of `tests/house.py`, each is a function from what it judges to sentences
-of complaint.
+Like the rules of `tests/house/book.py`, each is a function from what it judges to
+sentences of complaint.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from book.html.error_links import APART, SHELF, in_order, page_about, words
 from book.html.release_diff import Outputs, code, kept, raising
 from book.source.model import Page
-from tests import house
+from tests.house import book as house
 
 _SHARE = 0.5  # of the words of a message that a title has, at least,
 _ROW = 3  # or so many of them in a row, in quotes

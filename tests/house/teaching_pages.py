@@ -1,9 +1,9 @@
 """How a page teaches: rules for those whose front matter names a `kind`.
 
-Like the rules of `tests/house.py`, each is a function from what it judges to sentences
-of complaint.  `RULES` are for all kinds, `REFERENCE_RULES` for pages to look something
-up on, and `LESSON_RULES` for the lessons of a course.  Those called `..._ADVICE` fail
-nothing: `nox -s advice` lists what they find.
+Like the rules of `tests/house/book.py`, each is a function from what it judges to
+sentences of complaint.  `RULES` are for all kinds, `REFERENCE_RULES` for pages to look
+something up on, and `LESSON_RULES` for the lessons of a course.  Those called
+`..._ADVICE` fail nothing: `nox -s advice` lists what they find.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 from book.source.chapters import LESSON, LOOK_UP, linked_pages
 from book.source.exercises import PREFIX
 from book.source.model import Cell, Fence, Page
-from tests import house
-from tests.chosen import what_a_compiler_chose_is_guarded
+from tests.house import book as house
+from tests.house.compiler_choices import what_a_compiler_chose_is_guarded
 
 CELL, COLUMNS, CONCEPT_LESSONS, ENTRY_LESSONS = 15, 80, 12, 2
 CONCEPT_WORDS, WORDS_BEFORE_CODE = 900, 150

@@ -8,10 +8,13 @@ import pytest
 
 from book.files import local_strings
 from book.scaffold import new as scaffold
-from tests import advice, house, page_rules, shelf
-from tests.house import PAGE_RULES, PROGRAM_RULES, Book
+from tests.house import advice
+from tests.house import book as house
+from tests.house import error_pages as shelf
+from tests.house import teaching_pages as page_rules
+from tests.house.book import PAGE_RULES, PROGRAM_RULES, Book
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "docs" / "book"
 BOOK = Book(ROOT)
 BOOK_RULES = (*house.BOOK_RULES, *page_rules.BOOK_RULES, *shelf.BOOK_RULES)
@@ -134,7 +137,7 @@ def scaffolded(root, name, kind="concept", kernel="mesh-of-eight"):
 @pytest.fixture
 def program(small):
     """The same book, and a program."""
-    text = (ROOT / "tests/pages/program.py.txt").read_text("utf-8")
+    text = (ROOT / "tests/house/program.py.txt").read_text("utf-8")
     text = text.replace("FOLDER", "shard_map").replace("NAME", "varying")
     written(small.root, text, "examples/shard_map/varying.py")
     return small
