@@ -51,9 +51,9 @@ SCHEMAS = {
 }
 WORKERS = str((os.cpu_count() or 1) + 1)  # some tests wait, for what hangs or ends
 PYTEST = ("python", "-m", "pytest", "-n", WORKERS, "--dist", "worksteal")
-OF_PAGES = [f"tests/test_{name}.py" for name in ("house", "pasted", "snippets")]
-OF_PAGES += ["tests/test_exercises.py", "tests/test_notebooks.py"]
-OF_SEARCH = ["tests/test_search.py", "tests/test_shelf_rules.py"]
+OF_PAGES = ["tests/house/test_rules.py", "tests/test_pasted.py"]
+OF_PAGES += [f"tests/test_{name}.py" for name in ("snippets", "exercises", "notebooks")]
+OF_SEARCH = ["tests/test_search.py", "tests/house/test_error_pages.py"]
 ALONE = Path("docs/_build/alone")  # a page that is built without the others
 ELSEWHERE = "mystnb.nbcell,toc,ref,myst"  # what Sphinx says of pages that are not there
 COMPILE = ("python", "-m", "book.compilers.command")
@@ -210,7 +210,7 @@ def page(session: nox.Session) -> None:
         if "{code-cell}" in path.read_text(encoding="utf-8"):
             build_alone(session, name)
         stem = name.rpartition("/")[2]
-        chosen = f"{name} or {stem} or book_keeps or test_search or test_shelf_rules"
+        chosen = f"{name} or {stem} or book_keeps or test_search or test_error_pages"
         session.run(*PYTEST, "-rs", *OF_PAGES, *OF_SEARCH, "-k", chosen)
     session.log("Links to other pages are left: `nox -s docs` follows them.")
 
@@ -245,7 +245,7 @@ def snippets(session: nox.Session) -> None:
 def advice(session: nox.Session) -> None:
     """Where a page or a program is longer than most; fails nothing: -- [PAGE...]."""
     install(session, "test")
-    command = ("python", "-m", "tests.advice", *session.posargs)
+    command = ("python", "-m", "tests.house.advice", *session.posargs)
     session.run(*command, env={"PYTHONPATH": "docs:."})
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from book.snippets.slicer import Slicer, programs
 from book.source.exercises import PREFIX
-from tests import house
+from tests.house.book import Book
 from tests.said import FILE, FOLDER, load, mistakes_of, names, objection, said
 
 ROOT = Path(__file__).parents[1]
-BOOK = house.Book(ROOT)
+BOOK = Book(ROOT)
 SLICER = Slicer((ROOT, ROOT / "docs"))
 KEPT = json.loads(FILE.read_text(encoding="utf-8"))
 NAMES = names()

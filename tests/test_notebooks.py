@@ -20,12 +20,12 @@ from book import error_text
 from book.exports.notebook import CodeCell, code_of_lessons, contents, notebook
 from book.snippets.slicer import Slicer
 from book.state import Problem
-from tests import house
+from tests.house.book import Book
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 RUN = "mesh/grid_with_names", "errors/branch_types"  # in Jupyter, too
-BOOK = house.Book(ROOT)
+BOOK = Book(ROOT)
 ALL = {name: BOOK.page(name) for name in BOOK.page_names}
 PAGES = {name: page for name, page in ALL.items() if page.cells}
 SLICER = Slicer((ROOT, DOCS))

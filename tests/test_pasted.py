@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from book.source.model import Cell, Page
-from tests import house
+from tests.house.book import Book
 from tests.page_output import caught
 
-BOOK = house.Book(Path(__file__).parent.parent)
+BOOK = Book(Path(__file__).parent.parent)
 LIMIT = 300  # seconds after which a program hangs
 TAKES = re.compile(r"^(from|import) examples\b", re.MULTILINE)
 

@@ -14,13 +14,13 @@ import pytest
 from book.html import release_diff
 from book.snippets.slicer import Slicer, programs
 from book.source.model import Cell, Page
-from tests import house
+from tests.house.book import Book
 from tests.launcher import Ended
 from tests.page_output import as_shown, difference, message, unmarked, wrong_copies
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-BOOK = house.Book(ROOT)
+BOOK = Book(ROOT)
 LIMIT = 300  # seconds after which a program hangs
 LAUNCH = ROOT / "examples" / "scale" / "launch.py"
 JOINS = re.compile(

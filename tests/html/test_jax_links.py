@@ -4,7 +4,7 @@ import pytest
 from docutils import nodes
 
 from book.html import jax_links
-from tests.shelf import exists
+from tests.house.error_pages import exists
 
 VMAP = f"{jax_links.JAX}_autosummary/jax.vmap.html#jax.vmap"
 

@@ -1,8 +1,4 @@
-"""Rules for the shelf of errors, `docs/errors/`, where readers arrive with a message.
-
-Like the rules of `tests/house.py`, each is a function from what it judges to sentences
-of complaint.
-"""
+"""Rules for the pages of `docs/errors/`, the shelf that a message leads readers to."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from pathlib import Path
 from book.html.error_links import APART, SHELF, in_order, page_about, words
 from book.html.release_diff import Outputs, code, kept, raising
 from book.source.model import Page
-from tests import house
+from tests.house.book import Book, at
 
 _SHARE = 0.5  # of the words of a message that a title has, at least,
 _ROW = 3  # or so many of them in a row, in quotes
@@ -74,7 +70,7 @@ def it_is_about_a_message(page: Page) -> list[str]:
     """A page of the shelf says which message it is about, unless it lists them all."""
     if page.error or lists(page):
         return []
-    return [house.at(page, 1, "its front matter has no `error:`")]
+    return [at(page, 1, "its front matter has no `error:`")]
 
 
 def the_title_has_the_words(page: Page) -> list[str]:
@@ -89,7 +85,7 @@ def the_title_has_the_words(page: Page) -> list[str]:
             return []
         lacking += sorted(asked - named)
     what = f"the title lacks words of the message: {', '.join(lacking)}"
-    return [house.at(page, 1, what)] if lacking else []
+    return [at(page, 1, what)] if lacking else []
 
 
 # Pages that print their message, since the release decides which call raises it.
@@ -116,7 +112,7 @@ def the_words_are_raised(page: Page) -> list[str]:
     if not pairs or any(in_order(*pair) for pair in pairs):
         return []
     what = f"no message kept of this page has these words: {page.error.words}"
-    return [house.at(page, 1, what)]
+    return [at(page, 1, what)]
 
 
 def what_a_cell_declares_was_raised(page: Page) -> list[str]:
@@ -131,7 +127,7 @@ def what_a_cell_declares_was_raised(page: Page) -> list[str]:
         said = [words(there[of_cell]) for there in known if of_cell in there]
         if said and not any(in_order(words(cell.raises), one) for one in said):
             what = f"no message kept of this cell has the words {cell.raises!r}"
-            found.append(house.at(page, cell.line, what))
+            found.append(at(page, cell.line, what))
     return found
 
 
@@ -142,7 +138,7 @@ def it_leads_to_a_page_that_teaches(page: Page) -> list[str]:
         _OUT.search(one) and "ight devices" not in one for one in lines
     ):
         return []
-    return [house.at(page, 1, "it has no link to a page that teaches")]
+    return [at(page, 1, "it has no link to a page that teaches")]
 
 
 def it_ends_with_other_causes(page: Page) -> list[str]:
@@ -152,7 +148,7 @@ def it_ends_with_other_causes(page: Page) -> list[str]:
         return []
     what = "its last section is for readers with none of these causes, so its "
     what += "heading begins with If, When or Where"
-    return [house.at(page, last[0].line if last else 1, what)]
+    return [at(page, last[0].line if last else 1, what)]
 
 
 def what_was_called_exists(page: Page) -> list[str]:
@@ -162,7 +158,7 @@ def what_was_called_exists(page: Page) -> list[str]:
         gone = page.path.with_name("gone.md")
         told = gone.is_file() and name in gone.read_text(encoding="utf-8")
         if not exists(name) and not told:
-            found.append(house.at(page, 1, f"there is no {name}, and gone.md has none"))
+            found.append(at(page, 1, f"there is no {name}, and gone.md has none"))
     return found
 
 
@@ -185,23 +181,12 @@ def exists(name: str) -> bool:
     return False
 
 
-RULES = (
-    it_is_about_a_message,
-    the_title_has_the_words,
-    the_words_are_raised,
-    what_a_cell_declares_was_raised,
-    it_leads_to_a_page_that_teaches,
-    it_ends_with_other_causes,
-    what_was_called_exists,
-)
-
-
-def every_message_is_listed(book: house.Book) -> list[str]:
+def every_message_is_listed(book: Book) -> list[str]:
     """A page of the book lists the messages, by function called and by words."""
     pages = [book.page(name) for name in book.page_names]
     about = [page for page in pages if page.error]
     found = [
-        house.at(page, 1, f"it has an `error:`, so it belongs into docs/{SHELF}")
+        at(page, 1, f"it has an `error:`, so it belongs into docs/{SHELF}")
         for page in about
         if not page.name.startswith(SHELF)
     ]
@@ -211,7 +196,7 @@ def every_message_is_listed(book: house.Book) -> list[str]:
     return found
 
 
-def what_pages_raise_is_on_the_shelf(book: house.Book) -> list[str]:
+def what_pages_raise_is_on_the_shelf(book: Book) -> list[str]:
     """A message that another page raises has a page, unless an exercise gives it."""
     pages, releases = (
         list(map(book.page, book.page_names)),
@@ -228,8 +213,5 @@ def what_pages_raise_is_on_the_shelf(book: house.Book) -> list[str]:
             ]
             if any(one and not page_about(one, about) for one in told):
                 what = f"no page of docs/{SHELF} is about {cell.raises!r}"
-                found.append(house.at(page, cell.line, what))
+                found.append(at(page, cell.line, what))
     return found
-
-
-BOOK_RULES = (every_message_is_listed, what_pages_raise_is_on_the_shelf)

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from book.source.model import Page
-from tests import house
+from tests.house.book import at, called
 
 ASKS = frozenset(("sends", "memory_analysis", "cost_analysis"))
 PLATFORM = "default_backend"
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NOTHING = ("[]", "set()")
 SAYS = (
     "`{}` asserts for every hardware what a compiler chose; "
@@ -26,7 +26,7 @@ SAYS = (
 
 def what_a_compiler_chose_is_guarded(page: Page) -> list[str]:
     """A check that need not hold for each compiler asks first which one there is."""
-    return [house.at(page, line, SAYS.format(text)) for line, text in unguarded(page)]
+    return [at(page, line, SAYS.format(text)) for line, text in unguarded(page)]
 
 
 def unguarded(page: Page) -> Iterator[tuple[int, str]]:
@@ -67,7 +67,7 @@ class Told:
     def bind(self, targets: list[ast.expr], value: ast.expr) -> None:
         """Follow a value to the names that it gets."""
         names = _bound(targets)
-        compiled = any(_called(call) == "compile" for call in _calls(value))
+        compiled = any(called(call) == "compile" for call in _calls(value))
         self.programs = self.programs | names if compiled else self.programs - names
         self.names = self.names | names if self.asks(value) else self.names - names
 
@@ -77,8 +77,8 @@ class Told:
             of_program = "compile" in ast.unparse(call.func) or (
                 _names(call.func) & self.programs
             )
-            if _called(call) in self.asking or (
-                _called(call) == "as_text" and of_program
+            if called(call) in self.asking or (
+                called(call) == "as_text" and of_program
             ):
                 return True
         held = (one.id for one in ast.walk(node) if isinstance(one, ast.Name))
@@ -97,7 +97,7 @@ class Told:
             sides = map(ast.unparse, (test.left, *test.comparators))
             if any(side in NOTHING or side.startswith("bool(") for side in sides):
                 return False
-        bare = isinstance(test, ast.Call) and _called(test) in self.asking
+        bare = isinstance(test, ast.Call) and called(test) in self.asking
         return self.asks(test) and not (bare or isinstance(test, ast.Name))
 
 
@@ -132,10 +132,6 @@ def _bindings(tree: ast.AST) -> list[tuple[int, int, list[ast.expr], ast.expr]]:
         elif isinstance(node, ast.NamedExpr | ast.AugAssign):
             found.append((node.end_lineno, 1, [node.target], node.value))
     return sorted(found, key=lambda one: one[:2])
-
-
-def _called(call: ast.Call) -> str:
-    return getattr(call.func, "attr", getattr(call.func, "id", ""))
 
 
 def _calls(node: ast.AST) -> list[ast.Call]:
