@@ -19,6 +19,7 @@ from examples.shard_map.hybrid import TYPES, batch, by_axis, loss, over_rows, pl
 
 def vote(slopes):
     """Return the sign of the sum of the groups' signs: any shape, float32."""
+    assert lax.axis_size("rows") < 128, "the sum of 128 votes overflows int8"
     mine = jnp.sign(slopes).astype(jnp.int8)
     return jnp.sign(lax.psum(mine, "rows")).astype(slopes.dtype)
 
