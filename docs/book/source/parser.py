@@ -46,6 +46,7 @@ _NO_MATH = (
 )
 _MATH_IN_RST = re.compile(r"\s*\.\. +math::|:math:`")
 NOT_UTF_8 = "is not UTF-8; save it as UTF-8"
+_NUL = "has a NUL, a character of value 0, which would run and be shown as another"
 # Directives whose content is no Markdown.
 _VERBATIM = (*"code literal eval-rst math raw toctree chapter compiled".split(),)
 _WITHIN = {
@@ -104,10 +105,14 @@ def read(path: Path, name: str) -> Page:
 
 def _text(path: Path, name: str) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise Problem(name, NOT_UTF_8, line) from None
+    if "\0" in text:
+        line = text.partition("\0")[0].count("\n") + 1
+        raise Problem(name, f"{_NUL}; remove it", line)
+    return text
 
 
 def _cell(name: str, number: int, fence: Fence, lines: list[str]) -> Cell:
@@ -289,8 +294,13 @@ class _Markdown:
         """A file that is included may have prose, but nothing that a page counts."""
         if not path.is_file():
             return  # Sphinx reports it
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            self.lost.append((line, f"{path.name}, which it includes, {NOT_UTF_8}"))
+            return
         inner = _Markdown(path)
-        inner.add(path.read_text(encoding="utf-8", errors="replace"))
+        inner.add(text)
         names = {fence.name for fence in inner.fences}
         reasons = {why for _, why in inner.lost}
         if _NO_MATH in reasons:
