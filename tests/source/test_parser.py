@@ -297,6 +297,8 @@ INSTEAD = "would not run"
         ("# Good", f"# Good\n\n<!--\n{CELL}-->\n", 12, "in a comment"),
         ("# Good", "# Good\n\n% ```{code-cell}\n% 1\n% ```\n", 11, "in a comment"),
         ("# Good", f"# Good\n\n<details>\n{CELL}</details>\n", 12, "in HTML"),
+        ("# Good", "# Good\n\n    ```{code-cell}\n    1\n    ```\n", 11, "by four"),
+        ("# Good", "# Good\n\n\t```{code-cell}\n\t1\n\t```\n", 11, "by four"),
         ("# Good", f"# Good\n\n{RST}", 14, "in {eval-rst}"),
         ("# Good", f"# Good\n\n{INCLUDED}", 12, "`include` in {eval-rst}"),
         ("# Good", f"# Good\n\n{NOTE}", 13, INSTEAD),

@@ -55,6 +55,12 @@ _WITHIN = {
     "footnote_reference_open": "a footnote",
     "dd_open": "a definition",
 }
+# Where Markdown has no fences; HTML may be no comment.
+_UNPARSED = {
+    "html_block": "a comment",
+    "myst_line_comment": "a comment",
+    "code_block": "a text indented by four",
+}
 _ALMOST_A_CELL = re.compile(
     r"^\W*(`{3,}|~{3,}|:{3,})\s*\{\s*code[-_ ]cell", re.I | re.M
 )
@@ -237,7 +243,7 @@ class _Markdown:
                 self.front, self.ends = token.content, token.map[1]
             elif token.type == "myst_target":
                 self.targets.append(token.content)
-            elif token.type in ("html_block", "myst_line_comment"):
+            elif token.type in _UNPARSED:
                 self._find_lost_cells(token, line)
             if token.type == "inline" and _has_math(token):
                 above_it = token.content.partition("{math}")[0]
@@ -258,7 +264,7 @@ class _Markdown:
         self.headings.append(Heading(line, level, text, slug))
 
     def _find_lost_cells(self, token: Token, line: int) -> None:
-        where = "HTML" if _is_html(token) else "a comment"
+        where = "HTML" if _is_html(token) else _UNPARSED[token.type]
         for match in _ALMOST_A_CELL.finditer(token.content):
             at = line + token.content.count("\n", 0, match.start(1))
             self.lost.append((at, f"a code cell in {where} would not run"))
