@@ -69,6 +69,12 @@ def test_a_page_follows_what_it_includes_and_shows_of_others(book):
     older(book.docs / "inner.txt", "The third inner words.")
     assert book.build().code == 0
     assert "The third inner" in book.text("shows") and "43" in book.text("shows")
+    lent = book.docs / "_build" / "jupyter_execute" / "lends.glue.json"
+    for damaged in (b"", b"[]", lent.read_bytes()[:30], b"\xff\x00"):
+        lent.write_bytes(damaged)
+        built = book.build()
+        assert built.code == 0, built.said
+        assert "43" in book.text("shows")
     book.page("lends", "x = 1\nassert x")
     for _ in range(2):
         built = book.build()

@@ -97,13 +97,17 @@ def test_an_error_of_the_machine_names_the_file_and_the_cure(error, said):
     assert said in files.sentence(error)
 
 
-def test_a_limit_of_the_size_of_files_is_a_sentence(book):
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_limit_of_the_size_of_files_is_a_sentence(book, jobs):
     book.page("plain", "assert True")
+    for number in range(6):  # so many that they are shared out
+        book.write(f"docs/p{number}.md", f"# P{number}\n\n{'words ' * 900}\n")
+    book.index("plain", *(f"p{number}" for number in range(6)))
     size = f"resource.setrlimit({resource.RLIMIT_FSIZE}, (4096, 4096))"
     limit = f"import resource\n{size}\n"
     site = book.write("small/sitecustomize.py", limit)
-    built = book.build("-q", env={"PYTHONPATH": str(site.parent)})
-    assert built.code == 1
+    built = book.build("-q", "-j", jobs, env={"PYTHONPATH": str(site.parent)})
+    assert built.code == 1, built.said
     assert "could not be written: File too large; raise the limit" in built.said
     assert "Traceback" not in built.said
     assert book.build().code == 0

@@ -10,10 +10,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import traceback
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from sphinx.errors import SphinxParallelError
 
 from book.compilers import this_machine
 from book.execute import cache, signals, temporary_folder
@@ -246,10 +248,21 @@ def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["/book/page.html", None])
 def test_a_build_on_a_full_disk_ends_with_a_sentence(name):
     error = OSError(errno.ENOSPC, "No space left on device", name)
-    with pytest.raises(SystemExit, match="could not be written: No space left"):
-        signals.explain_unwritable(error)
-    signals.explain_unwritable(ValueError("of a page"))
-    signals.explain_unwritable(None)
+    said = f"{name or 'made'} could not be written: No space left on device; make"
+    with pytest.raises(SystemExit, match=said):
+        signals.explain_unwritable(error, Path("made"))
+    signals.explain_unwritable(ValueError("of a page"), Path("made"))
+    signals.explain_unwritable(None, Path("made"))
+
+
+@pytest.mark.parametrize("files", [(), ("a.md",), ("a.md", None, "b.txt")])
+def test_what_stops_another_process_of_a_build_is_the_same_sentence(files):
+    error = OSError(errno.ENOSPC, "No space left on device", *files)
+    words = traceback.format_exception_only(error)[0].strip()
+    said = f"{(files or ('made',))[-1]} could not be written: No space left on device;"
+    with pytest.raises(SystemExit, match=said):
+        signals.explain_unwritable(SphinxParallelError(words, ""), Path("made"))
+    signals.explain_unwritable(SphinxParallelError("ValueError: 3", ""), Path("made"))
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b"\xff\x00", b'{"key": 1}'])

@@ -297,6 +297,8 @@ INSTEAD = "would not run"
         ("# Good", f"# Good\n\n<!--\n{CELL}-->\n", 12, "in a comment"),
         ("# Good", "# Good\n\n% ```{code-cell}\n% 1\n% ```\n", 11, "in a comment"),
         ("# Good", f"# Good\n\n<details>\n{CELL}</details>\n", 12, "in HTML"),
+        ("# Good", "# Good\n\n    ```{code-cell}\n    1\n    ```\n", 11, "by four"),
+        ("# Good", "# Good\n\n\t```{code-cell}\n\t1\n\t```\n", 11, "by four"),
         ("# Good", f"# Good\n\n{RST}", 14, "in {eval-rst}"),
         ("# Good", f"# Good\n\n{INCLUDED}", 12, "`include` in {eval-rst}"),
         ("# Good", f"# Good\n\n{NOTE}", 13, INSTEAD),
@@ -327,6 +329,20 @@ def test_a_page_that_is_not_utf_8_is_named_with_its_line(tmp_path):
     with pytest.raises(Problem, match="page: is not UTF-8") as caught:
         read(path, "page")
     assert caught.value.line == 2
+
+
+def test_a_file_that_is_included_and_not_utf_8_is_named(tmp_path):
+    (tmp_path / "part.txt").write_bytes(b"Ma\xdfe\n")
+    with pytest.raises(Problem, match="part.txt, which it includes, is not UTF") as one:
+        put(tmp_path, "# Title\n\n```{include} part.txt\n```\n")
+    assert one.value.line == 3
+
+
+@pytest.mark.parametrize(("old", "line"), [("# Good", 9), ("x = 1", 17)])
+def test_a_nul_is_named_with_its_line(tmp_path, old, line):
+    with pytest.raises(Problem, match="page: has a NUL") as caught:
+        put(tmp_path, GOOD.replace(old, f"{old}\0"))
+    assert caught.value.line == line
 
 
 def test_a_byte_order_mark_loses_nothing(tmp_path):

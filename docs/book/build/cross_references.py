@@ -8,6 +8,7 @@ it writes a page, and writes a page only when the page itself has changed.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import defaultdict
 from pathlib import Path
 
@@ -51,9 +52,13 @@ class CrossReferences(PageMemory[set[str]]):
         changed: set[str],
         removed: set[str],
     ) -> list[str]:
-        """The pages whose tables of contents name a page that is gone."""
+        """The pages whose tables of contents name a page that is gone.
+
+        And those whose values were damaged: MyST-NB writes them as it reads a page.
+        """
         listed = env.toctree_includes.items()
-        return [name for name, pages in listed if removed & set(pages)]
+        found = {name for name, pages in listed if removed & set(pages)}
+        return sorted(found | {n for n in env.found_docs if _is_damaged(app, n)})
 
 
 def update(app: Sphinx, env: BuildEnvironment) -> list[str]:
@@ -97,3 +102,13 @@ def _glued(app: Sphinx, name: str) -> Path:
     """The file in which MyST-NB keeps the values that a page lends to others."""
     folder = Path(app.env.mystnb_config.output_folder)
     return folder / f"{name}.glue.json"
+
+
+def _is_damaged(app: Sphinx, name: str) -> bool:
+    """Whether the file with the values of a page is there, and holds none."""
+    try:
+        return not isinstance(json.loads(_glued(app, name).read_bytes()), dict)
+    except FileNotFoundError:
+        return False
+    except (ValueError, IsADirectoryError):
+        return True

@@ -32,7 +32,7 @@ def begin(app: Sphinx, config: Config) -> None:
         logger.info("another build is at work in this folder; waiting for it")
         book.lock.acquire()
     except OSError as error:
-        signals.explain_unwritable(error)
+        signals.explain_unwritable(error, book.made)
         raise
     if marker(app).exists():
         # Sphinx compares times, and would take a half-written page for a new one.
@@ -55,4 +55,4 @@ def end(app: Sphinx, exception: Exception | None) -> None:
         marker(app).unlink(missing_ok=True)
         logger.info("%d pages", len(states))
     book_of(app).lock.release()
-    signals.explain_unwritable(exception)
+    signals.explain_unwritable(exception, book_of(app).made)

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 import threading
 from collections.abc import Coroutine
+from pathlib import Path
 from types import FrameType
+
+from sphinx.errors import SphinxParallelError
 
 from book.files import is_of_machine, sentence
 
@@ -21,6 +25,8 @@ _SIGNALS = [
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
     if hasattr(signal, name)
 ]
+# As Python words an error of the machine, with one file or two.
+_IN_WORDS = re.compile(r"\[Errno (\d+)\] ([^:()]+)(?:: '(.*?)'(?: -> '(.*?)')?)?")
 _SENTENCE = "The build was stopped by {}. What has run is kept; the next one goes on."
 
 
@@ -70,11 +76,23 @@ def run(pages: Coroutine[None, None, None]) -> None:
         raise SystemExit(128 + _Build.signal) from None
 
 
-def explain_unwritable(exception: Exception | None) -> None:
+def explain_unwritable(exception: Exception | None, folder: Path) -> None:
     """End the build with one sentence where the machine failed it, as a full disk.
 
-    `exception` is what ended the build, if anything did; raises `SystemExit`.
+    `exception` is what ended the build, if anything did; the build writes to `folder`,
+    which is named where the error names no file.  Raises `SystemExit`.
     """
     error = getattr(exception, "orig_exc", None) or exception
+    if isinstance(error, SphinxParallelError):
+        error = _of_another_process(error)
     if is_of_machine(error):
+        error.filename = error.filename or str(folder)
         raise SystemExit(f"\n{sentence(error)}")
+
+
+def _of_another_process(error: SphinxParallelError) -> OSError | None:
+    """The error of the machine in a process of `-j`, of which Sphinx keeps the words."""
+    if found := _IN_WORDS.search(error.message):
+        number, reason, name, second = found.groups()
+        return OSError(int(number), reason, name, None, second)
+    return None

@@ -46,6 +46,7 @@ _NO_MATH = (
 )
 _MATH_IN_RST = re.compile(r"\s*\.\. +math::|:math:`")
 NOT_UTF_8 = "is not UTF-8; save it as UTF-8"
+_NUL = "has a NUL, a character of value 0, which would run and be shown as another"
 # Directives whose content is no Markdown.
 _VERBATIM = (*"code literal eval-rst math raw toctree chapter compiled".split(),)
 _WITHIN = {
@@ -53,6 +54,12 @@ _WITHIN = {
     "blockquote_open": "a quotation",
     "footnote_reference_open": "a footnote",
     "dd_open": "a definition",
+}
+# Where Markdown has no fences; HTML may be no comment.
+_UNPARSED = {
+    "html_block": "a comment",
+    "myst_line_comment": "a comment",
+    "code_block": "a text indented by four",
 }
 _ALMOST_A_CELL = re.compile(
     r"^\W*(`{3,}|~{3,}|:{3,})\s*\{\s*code[-_ ]cell", re.I | re.M
@@ -104,10 +111,14 @@ def read(path: Path, name: str) -> Page:
 
 def _text(path: Path, name: str) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise Problem(name, NOT_UTF_8, line) from None
+    if "\0" in text:
+        line = text.partition("\0")[0].count("\n") + 1
+        raise Problem(name, f"{_NUL}; remove it", line)
+    return text
 
 
 def _cell(name: str, number: int, fence: Fence, lines: list[str]) -> Cell:
@@ -232,7 +243,7 @@ class _Markdown:
                 self.front, self.ends = token.content, token.map[1]
             elif token.type == "myst_target":
                 self.targets.append(token.content)
-            elif token.type in ("html_block", "myst_line_comment"):
+            elif token.type in _UNPARSED:
                 self._find_lost_cells(token, line)
             if token.type == "inline" and _has_math(token):
                 above_it = token.content.partition("{math}")[0]
@@ -253,7 +264,7 @@ class _Markdown:
         self.headings.append(Heading(line, level, text, slug))
 
     def _find_lost_cells(self, token: Token, line: int) -> None:
-        where = "HTML" if _is_html(token) else "a comment"
+        where = "HTML" if _is_html(token) else _UNPARSED[token.type]
         for match in _ALMOST_A_CELL.finditer(token.content):
             at = line + token.content.count("\n", 0, match.start(1))
             self.lost.append((at, f"a code cell in {where} would not run"))
@@ -289,8 +300,13 @@ class _Markdown:
         """A file that is included may have prose, but nothing that a page counts."""
         if not path.is_file():
             return  # Sphinx reports it
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            self.lost.append((line, f"{path.name}, which it includes, {NOT_UTF_8}"))
+            return
         inner = _Markdown(path)
-        inner.add(path.read_text(encoding="utf-8", errors="replace"))
+        inner.add(text)
         names = {fence.name for fence in inner.fences}
         reasons = {why for _, why in inner.lost}
         if _NO_MATH in reasons:
