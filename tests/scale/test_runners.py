@@ -44,6 +44,7 @@ ON_TPU = TWICE.format(each='TPU_WORKER_ID=$i bash -c "$command"')
 STAND_INS = {
     "python": f'exec {sys.executable} "$@"\n',
     "python3": f'exec {sys.executable} "$@"\n',
+    "scontrol": 'echo "scontrol $*" >> calls\n',
     "srun": SLURM + TWICE.format(each='SLURM_PROCID=$i SLURM_LOCALID=$i "$@"'),
     # As Google's does, it runs --command on each worker, here without installing.
     "gcloud": TPU
@@ -123,7 +124,33 @@ def alone(tmp_path_factory):
 def test_slurm_starts_processes_that_find_each_other(start, alone):
     done = start("bash slurm.sbatch", SLURM_CPUS_PER_TASK="1", http_proxy="nowhere")
     assert losses(done) == alone
+    assert not (start.here / "calls").exists()
     assert "proxy" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("restarts", "asked"), [("", True), ("99", True), ("100", False)]
+)
+def test_slurm_starts_a_job_again_whose_process_has_failed(start, restarts, asked):
+    (start.here / "train.py").write_text("raise SystemExit(3)\n")
+    env = {"SLURM_CPUS_PER_TASK": "1", "SLURM_JOB_ID": "4099"}
+    env |= {"SLURM_RESTART_COUNT": restarts} if restarts else {}
+    assert start("bash slurm.sbatch", **env).returncode == 3
+    calls = start.here / "calls"
+    assert calls.exists() == asked
+    assert not asked or calls.read_text() == "scontrol requeue 4099\n"
+
+
+def test_no_runner_gives_up_after_a_few_failures():
+    limits = {
+        "jobset_gpu.yaml": r"maxRestarts: (\d+)",
+        "jobset_tpu.yaml": r"maxRestarts: (\d+)",
+        "ray_train.py": r"max_failures=(\d+)",
+        "slurm.sbatch": r"SLURM_RESTART_COUNT:-0} < (\d+)",
+    }
+    for name, pattern in limits.items():
+        [limit] = re.findall(pattern, (FILES / name).read_text(encoding="utf-8"))
+        assert int(limit) == 100, name
 
 
 def test_slurm_gives_each_process_a_gpu_of_its_own():
@@ -209,4 +236,5 @@ def test_skypilots_nodes_find_the_first_of_them(start, alone):
     env = {"SKYPILOT_NODE_IPS": "127.0.0.1\n127.0.0.2", "SKYPILOT_NUM_NODES": "2"}
     script = TWICE.format(each="SKYPILOT_NODE_RANK=$i bash run.sh")
     assert task["num_nodes"] == 2
+    assert task["resources"]["job_recovery"] == {"max_restarts_on_errors": 100}
     assert losses(start(script, **env)) == alone

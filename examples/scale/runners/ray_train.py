@@ -17,7 +17,7 @@ def main(processes=2, gpus=8):
             use_gpu=True,
             resources_per_worker={"GPU": gpus},
         ),
-        run_config=RunConfig(failure_config=FailureConfig(max_failures=3)),
+        run_config=RunConfig(failure_config=FailureConfig(max_failures=100)),
     ).fit()
 
 
