@@ -19,7 +19,7 @@ adam = optax.adam(0.02)
 
 def init():
     """Make the state of training, on all devices: weights sharded, as with FSDP."""
-    w = jax.device_put(jnp.zeros((64, 8)), P("data"))
+    w = jnp.zeros((64, 8), out_sharding=P("data"))  # on no device as one array
     return {"w": w, "adam": adam.init(w), "step": jax.device_put(jnp.int32(0), P())}
 
 
