@@ -333,7 +333,9 @@ def test_a_page_that_is_not_utf_8_is_named_with_its_line(tmp_path):
 
 def test_a_file_that_is_included_and_not_utf_8_is_named(tmp_path):
     (tmp_path / "part.txt").write_bytes(b"Ma\xdfe\n")
-    with pytest.raises(Problem, match="part.txt, which it includes, is not UTF") as one:
+    with pytest.raises(
+        Problem, match=r"part\.txt, which it includes, is not UTF"
+    ) as one:
         put(tmp_path, "# Title\n\n```{include} part.txt\n```\n")
     assert one.value.line == 3
 

@@ -91,7 +91,7 @@ def explain_unwritable(exception: Exception | None, folder: Path) -> None:
 
 
 def _of_another_process(error: SphinxParallelError) -> OSError | None:
-    """The error of the machine in a process of `-j`, of which Sphinx keeps the words."""
+    """The error of the machine in a process of `-j`: Sphinx keeps its words only."""
     if found := _IN_WORDS.search(error.message):
         number, reason, name, second = found.groups()
         return OSError(int(number), reason, name, None, second)
