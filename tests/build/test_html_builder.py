@@ -1,5 +1,6 @@
 """What goes wrong on one page fails that page, and the others are built."""
 
+import json
 import re
 
 import pytest
@@ -57,6 +58,33 @@ def test_an_error_of_the_engine_fails_its_page_and_the_others_are_built(book, jo
     (book.docs / "conf.py").write_text(conf)
     assert book.build().code == 0
     assert set(book.record()["pages"]) == {*STEPS, "fine"}
+
+
+def test_the_search_keeps_the_terms_of_pages_that_are_not_written_again(book):
+    def glossary(name, words):
+        text = f"```{{glossary}}\nshared\n  {words}\n\n{name}\n  It.\n```"
+        book.write(f"docs/{name}.md", f"# {name.title()}\n\n{text}\n")
+
+    def terms():
+        text = (book.html / "searchindex.js").read_text()
+        return json.loads(text[text.index("(") + 1 : -1])["indexentries"]
+
+    for name in ("first", "second", "third"):
+        book.write(f"docs/{name}.md", f"# {name}\n\n```{{index}} shared\n```\n")
+    glossary("first", "One.")
+    book.index("first", "second", "third")
+    built = book.build()
+    assert built.code == 0, built.said
+    before = terms()
+    assert set(before) == {"shared", "first"} and len(before["shared"]) == 3
+    glossary("first", "Two.")
+    for _ in range(2):
+        assert book.build().code == 0
+        assert terms() == before
+    (book.docs / "second.md").unlink()
+    book.index("first", "third")
+    assert book.build().code == 0
+    assert set(terms()) == {"shared", "first"} and len(terms()["shared"]) == 2
 
 
 def test_what_could_be_lost_stops_its_page_only(book):

@@ -78,12 +78,38 @@ class HTMLBuilder(StandaloneHTMLBuilder):
         super().prepare_writing(docnames)
 
     def load_indexer(self, docnames: Set[str]) -> None:
-        """Load the search index without the words of pages that are gone."""
+        """Load the search index without the words of pages that are gone.
+
+        And with the terms of those that stay as they are, which Sphinx does not load.
+        """
         super().load_indexer(docnames)
         if self.indexer:
+            self.indexer._index_entries = self._known_terms()
             for pages_of in (self.indexer._mapping, self.indexer._title_mapping):
                 for word in [word for word, pages in pages_of.items() if not pages]:
                     del pages_of[word]
+
+    def _known_terms(self) -> dict[str, list[tuple[str, str, str]]]:
+        """The terms that the search index of the last build had, of pages it keeps."""
+        found: dict[str, list[tuple[str, str, str]]] = {}
+        path = Path(self.outdir, self.searchindex_filename)
+        if self.indexer and self.indexer._titles:  # it has been loaded
+            index = self.indexer_format.loads(path.read_text(encoding="utf-8"))
+            for term, places in index["indexentries"].items():
+                for number, anchor, is_main in places:
+                    name = index["docnames"][number]
+                    if name in self.indexer._titles:
+                        one = term, anchor, "main" if is_main else ""
+                        found.setdefault(name, []).append(one)
+        return found
+
+    def dump_search_index(self) -> None:
+        """Write the search index, its terms in the order in which all would be read."""
+        if self.indexer:
+            self.indexer._index_entries = dict(
+                sorted(self.indexer._index_entries.items())
+            )
+        super().dump_search_index()
 
     def finish(self) -> None:
         """Take note of pages that another process could not write, and has reported."""
