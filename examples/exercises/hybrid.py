@@ -18,9 +18,12 @@ from examples.shard_map.hybrid import TYPES, batch, by_axis, loss, over_rows, pl
 
 
 def vote(slopes):
-    """Return the sign of the sum of the groups' signs: any shape, float32."""
-    assert lax.axis_size("rows") < 128, "the sum of 128 votes overflows int8"
-    mine = jnp.sign(slopes).astype(jnp.int8)
+    """Return the sign of the sum of the groups' signs: any shape, float32.
+
+    An int8 holds at most 127, so the sum of more than 127 votes needs an int16.
+    """
+    small = jnp.int8 if lax.axis_size("rows") <= 127 else jnp.int16
+    mine = jnp.sign(slopes).astype(small)
     return jnp.sign(lax.psum(mine, "rows")).astype(slopes.dtype)
 
 
