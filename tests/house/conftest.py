@@ -94,22 +94,6 @@ def name_of(rule: Callable) -> str:
     return rule.__name__.replace("_", " ")
 
 
-def breaks(table):
-    """Run a test on each case of `table`, which it takes as `case`.
-
-    The table has a rule's cases below the rule: what is replaced, by what, and a part
-    of the complaint.
-    """
-    return pytest.mark.parametrize(
-        "case",
-        [
-            pytest.param((rule, old, new, says), id=f"{name_of(rule)}: {says}")
-            for rule, changes in table.items()
-            for old, new, says in changes
-        ],
-    )
-
-
 def objects_to_page(book, rule, old, new, says):
     """Assert that `rule` has a complaint with `says` in it, after a change."""
     page = change(book, PAGE, old, new).page("shard_map/varying")
@@ -136,3 +120,35 @@ def objects_to_program(book, rule, old, new, says):
     [found] = rule(book.program("shard_map/varying"))
     assert says in found
     assert found.startswith(f"{PROGRAM}:")
+
+
+# The fixture with the small book, and what is asserted after a change there.
+OBJECTS = {
+    "pages": ("small", objects_to_page),
+    "lessons": ("course", objects_to_lesson),
+    "programs": ("program", objects_to_program),
+}
+
+
+def breaks(**tables):
+    """Make a test that breaks each rule of `tables` once for each of its cases.
+
+    `pages`, `lessons` and `programs` have a rule's cases below the rule: what is
+    replaced on the page or program of the small book, by what, and a part of the
+    complaint.
+    """
+
+    @pytest.mark.parametrize(
+        ("kind", "case"),
+        [
+            pytest.param(kind, (rule, old, new, says), id=f"{name_of(rule)}: {says}")
+            for kind, table in tables.items()
+            for rule, changes in table.items()
+            for old, new, says in changes
+        ],
+    )
+    def breaks_each_rule(kind, case, request):
+        book, objects = OBJECTS[kind]
+        objects(request.getfixturevalue(book), *case)
+
+    return breaks_each_rule

@@ -1,7 +1,7 @@
 """An axis with a name of its own is found."""
 
 from tests.house import axis_names
-from tests.house.conftest import ABOVE, breaks, objects_to_page, objects_to_program
+from tests.house.conftest import ABOVE, breaks
 
 BAD_PAGES = {
     axis_names.page_axes: [
@@ -19,11 +19,4 @@ BAD_PROGRAMS = {
 }
 
 
-@breaks(BAD_PAGES)
-def test_a_rule_objects_to_a_page(small, case):
-    objects_to_page(small, *case)
-
-
-@breaks(BAD_PROGRAMS)
-def test_a_rule_objects_to_a_bad_program(program, case):
-    objects_to_program(program, *case)
+test_a_rule_objects = breaks(pages=BAD_PAGES, programs=BAD_PROGRAMS)

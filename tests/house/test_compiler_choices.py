@@ -3,7 +3,7 @@
 import pytest
 
 from tests.house import compiler_choices
-from tests.house.conftest import ABOVE, PAGE, breaks, change, objects_to_page
+from tests.house.conftest import ABOVE, PAGE, breaks, change
 
 BAD_PAGES = {
     compiler_choices.what_a_compiler_chose_is_guarded: [
@@ -22,9 +22,7 @@ BAD_PAGES = {
 }
 
 
-@breaks(BAD_PAGES)
-def test_a_rule_objects_to_a_page(small, case):
-    objects_to_page(small, *case)
+test_a_rule_objects = breaks(pages=BAD_PAGES)
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,7 @@
 
 from tests.house import advice, lengths
 from tests.house.book import Book
-from tests.house.conftest import (
-    ABOVE,
-    ENTRY,
-    LEAD,
-    PAGE,
-    TABLE,
-    TAUGHT,
-    breaks,
-    change,
-    objects_to_lesson,
-    objects_to_page,
-)
+from tests.house.conftest import ABOVE, ENTRY, LEAD, PAGE, TABLE, TAUGHT, breaks, change
 
 BAD_PAGES = {
     lengths.code_comes_soon: [
@@ -38,14 +27,7 @@ BAD_LESSONS = {
 }
 
 
-@breaks(BAD_PAGES)
-def test_a_rule_objects_to_a_page(small, case):
-    objects_to_page(small, *case)
-
-
-@breaks(BAD_LESSONS)
-def test_a_rule_objects_to_a_lesson(course, case):
-    objects_to_lesson(course, *case)
+test_a_rule_objects = breaks(pages=BAD_PAGES, lessons=BAD_LESSONS)
 
 
 def test_a_lesson_of_a_usual_length_gets_no_advice(course):

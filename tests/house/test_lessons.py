@@ -1,7 +1,7 @@
 """Each rule for a lesson of the course objects when it is broken."""
 
 from tests.house import advice, lessons
-from tests.house.conftest import TAUGHT, breaks, change, objects_to_lesson
+from tests.house.conftest import TAUGHT, breaks, change
 from tests.house.rules import rules_of
 
 LINK = "the [page](../start/your_hardware.md)"
@@ -30,9 +30,7 @@ BAD_LESSONS = {
 }
 
 
-@breaks(BAD_LESSONS)
-def test_a_rule_objects_to_a_lesson(course, case):
-    objects_to_lesson(course, *case)
+test_a_rule_objects = breaks(lessons=BAD_LESSONS)
 
 
 def test_links_within_the_course_and_in_its_last_box_are_welcome(course):

@@ -1,7 +1,7 @@
 """Each rule for every page objects when it is broken."""
 
 from tests.house import pages
-from tests.house.conftest import TABLE, breaks, objects_to_page
+from tests.house.conftest import TABLE, breaks
 
 FIGURE = 'shards(x, alt="Eight devices; each holds two of sixteen numbers.")'
 PLOT = "from book.draw import lines"
@@ -23,6 +23,4 @@ BAD_PAGES = {
 }
 
 
-@breaks(BAD_PAGES)
-def test_a_rule_objects_to_a_page(small, case):
-    objects_to_page(small, *case)
+test_a_rule_objects = breaks(pages=BAD_PAGES)

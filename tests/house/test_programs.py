@@ -1,7 +1,7 @@
 """Each rule for every program objects when it is broken."""
 
 from tests.house import programs
-from tests.house.conftest import breaks, objects_to_program
+from tests.house.conftest import breaks
 
 BAD_PROGRAMS = {
     programs.everything_is_documented: [
@@ -26,6 +26,4 @@ BAD_PROGRAMS = {
 }
 
 
-@breaks(BAD_PROGRAMS)
-def test_a_rule_objects_to_a_bad_program(program, case):
-    objects_to_program(program, *case)
+test_a_rule_objects = breaks(programs=BAD_PROGRAMS)

@@ -1,17 +1,7 @@
 """Each rule for pages that teach objects when it is broken."""
 
 from tests.house import teaching_pages
-from tests.house.conftest import (
-    ABOVE,
-    FIRST,
-    LEAD,
-    PAGE,
-    TABLE,
-    TASK,
-    breaks,
-    change,
-    objects_to_page,
-)
+from tests.house.conftest import ABOVE, FIRST, LEAD, PAGE, TABLE, TASK, breaks, change
 
 MAP = '@jax.shard_map(in_specs=P("data"), out_specs=P("data"))'
 BAD_PAGES = {
@@ -65,9 +55,7 @@ BAD_PAGES = {
 }
 
 
-@breaks(BAD_PAGES)
-def test_a_rule_objects_to_a_page(small, case):
-    objects_to_page(small, *case)
+test_a_rule_objects = breaks(pages=BAD_PAGES)
 
 
 def test_code_without_jax_may_stand_above_the_devices(small):

@@ -1,13 +1,7 @@
 """An output that is typed by hand is found."""
 
 from tests.house import typed_outputs
-from tests.house.conftest import (
-    ABOVE,
-    TABLE,
-    breaks,
-    objects_to_page,
-    objects_to_program,
-)
+from tests.house.conftest import ABOVE, TABLE, breaks
 
 BAD_PAGES = {
     typed_outputs.no_typed_outputs: [
@@ -27,11 +21,4 @@ BAD_PROGRAMS = {
 }
 
 
-@breaks(BAD_PAGES)
-def test_a_rule_objects_to_a_page(small, case):
-    objects_to_page(small, *case)
-
-
-@breaks(BAD_PROGRAMS)
-def test_a_rule_objects_to_a_bad_program(program, case):
-    objects_to_program(program, *case)
+test_a_rule_objects = breaks(pages=BAD_PAGES, programs=BAD_PROGRAMS)

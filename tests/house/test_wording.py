@@ -1,16 +1,7 @@
 """A word that the book does not use is found, and a term without its link."""
 
 from tests.house import advice, wording
-from tests.house.conftest import (
-    PAGE,
-    PROGRAM,
-    TABLE,
-    TASK,
-    breaks,
-    change,
-    objects_to_page,
-    objects_to_program,
-)
+from tests.house.conftest import PAGE, PROGRAM, TABLE, TASK, breaks, change
 
 BAD_PAGES = {
     wording.page_is_calm: [
@@ -29,14 +20,7 @@ BAD_PROGRAMS = {
 }
 
 
-@breaks(BAD_PAGES)
-def test_a_rule_objects_to_a_page(small, case):
-    objects_to_page(small, *case)
-
-
-@breaks(BAD_PROGRAMS)
-def test_a_rule_objects_to_a_bad_program(program, case):
-    objects_to_program(program, *case)
+test_a_rule_objects = breaks(pages=BAD_PAGES, programs=BAD_PROGRAMS)
 
 
 def test_a_term_of_jax_is_no_word_to_leave_out():

@@ -163,8 +163,8 @@ def _operand(kind: str, result: str, start: bool, size: int) -> int:
     What starts a collective has the operands in its result: in a tuple of their own,
     or, without one, before the results of a gather or a permute:
 
-        ((f32[8], f32[4]), (f32[8], f32[4])) all-reduce-start(…)
-        (f32[8], f32[64], u32[]) all-gather-start(…)
+        ((f32[8], f32[4]), (f32[64], f32[32])) all-gather-start(…)
+        (f32[8], f32[8], u32[], u32[]) collective-permute-start(…)
     """
     if start and result.startswith("(("):
         return _bytes(result[: result.index("), ")])

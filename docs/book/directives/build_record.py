@@ -70,7 +70,6 @@ def make_record(book: Book) -> Record:
 def write(app: Sphinx, exception: Exception | None) -> None:
     """Write the record beside the pages."""
     if exception is None and app.builder.format == "html":
-        text = (
-            json.dumps(make_record(book_of(app)), indent=1, ensure_ascii=False) + "\n"
-        )
-        Path(app.outdir, RECORD).write_text(text, encoding="utf-8")
+        record = make_record(book_of(app))
+        text = json.dumps(record, indent=1, ensure_ascii=False)
+        Path(app.outdir, RECORD).write_text(f"{text}\n", encoding="utf-8")

@@ -111,7 +111,8 @@ def check_own_release(
 
     Of a release of which nothing is kept, as of a new one, everything is welcome.
     """
-    book, jax = book_of(app), book_of(app).kernels["target"].jax
+    book = book_of(app)
+    jax = book.kernels["target"].jax
     known = kept(book.docs)
     for path in _files(book.docs):
         if path.stem not in known:

@@ -6,10 +6,10 @@ settled: a cell changes only what it made, and one that visibly changes somethin
 is refused.  What cannot be seen, a change of an argument by a function say, is found
 where the tests compare what a copy prints with what its page shows.
 
-For a lesson that prints `total`, the first three of these four statements are kept:
+For a lesson that prints `total`, the first two of these three statements are kept:
 
     total = []                    # makes it
-    for n in range(3):            # in the same cell, may change it in place
+    for n in range(3):            # may change it in place, in the same cell
         total.append(n)
     count = len(total)            # reads it only
 

@@ -46,7 +46,7 @@ _NO_MATH = (
 )
 _MATH_IN_RST = re.compile(r"\s*\.\. +math::|:math:`")
 NOT_UTF_8 = "is not UTF-8; save it as UTF-8"
-_NUL = "has a NUL, a character of value 0, which would run and be shown as another"
+_NUL = "has a NUL (a character of value 0), which would run as another; remove it"
 # Directives whose content is no Markdown.
 _VERBATIM = (*"code literal eval-rst math raw toctree chapter compiled".split(),)
 _WITHIN = {
@@ -117,7 +117,7 @@ def _text(path: Path, name: str) -> str:
         raise Problem(name, NOT_UTF_8, line) from None
     if "\0" in text:
         line = text.partition("\0")[0].count("\n") + 1
-        raise Problem(name, f"{_NUL}; remove it", line)
+        raise Problem(name, _NUL, line)
     return text
 
 

@@ -156,8 +156,8 @@ def _parameters(
 ) -> tuple[str, ...]:
     """The parameters `comment` is about, of a function whose header ends at `last`.
 
-    In a header of one line, or behind its last where there are as many types as
-    parameters, a comment is about all of them; else about those of its own line:
+    Behind the last line of the header, with as many types as there are parameters, or
+    on a line without any, it is about all of them; else about those of its own line:
 
         def f(
             x,  # float32[8]
