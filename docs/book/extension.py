@@ -67,6 +67,7 @@ def setup(app: Sphinx) -> dict[str, object]:
 
     behind_others = partial(app.connect, priority=800)
     before_collectors = partial(app.connect, priority=400)
+    last = partial(app.connect, priority=900)
 
     # How many pages run at a time; 0 leaves it to the target.
     app.add_config_value("book_jobs", 0, "", types=(int,))
@@ -130,6 +131,8 @@ def setup(app: Sphinx) -> dict[str, object]:
     behind_others("doctree-read", translatable.offer)
     # Checks that follow each other become one line.
     behind_others("doctree-read", folding.fold_checks)
+    # The files that a page shows are known when all of it has been read.
+    last("doctree-read", changed_pages.remember)
 
     # What templates are told, and the pages that are written again for it.
     behind_others("env-updated", page_context.update)
@@ -160,6 +163,8 @@ def setup(app: Sphinx) -> dict[str, object]:
     # What this build verified, and what it raises.
     behind_others("build-finished", build_record.write)
     behind_others("build-finished", release_diff.keep)
+    # What was found out about texts is known to the next build.
+    behind_others("build-finished", pipeline.keep_results)
     # What the search knows of each section.
     behind_others("build-finished", search_sections.write)
     # Nothing stays of pages that are gone.

@@ -70,8 +70,8 @@ def write_changed_remove_rest(
             write_atomically(path, text)
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write `text` to `path`; the file appears complete or not at all.
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a text, or bytes, to `path`; the file appears complete or not at all.
 
     Raises `OSError` with the name of the file.  Whoever may read what the user writes
     may read it, as a web server has to; `tempfile` would make it the owner's only.
@@ -79,7 +79,7 @@ def write_atomically(path: Path, text: str) -> None:
     part = path.with_name(f"{uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8")
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(part, path)
     except OSError as error:
         with suppress(OSError):

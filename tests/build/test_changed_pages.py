@@ -158,3 +158,39 @@ def test_a_page_in_a_format_that_never_runs_is_refused(book):
     (book.docs / "old.rst").unlink()
     (book.docs / "a" / "nb.ipynb").unlink()
     assert book.build().code == 0
+
+
+EXERCISE = '''"""Double a number."""
+
+
+def solution(x):
+    """Return it."""
+    return 2 * x
+
+
+def check(make):
+    """Raise unless `make` doubles."""
+    assert make(3) == 6, "three doubled is six"
+
+
+def mistake_squares(x):
+    """Take `x * x` for it."""
+    return x * x
+'''
+SOLVED = "from examples.exercises.double import check\n\ncheck(lambda x: 2 * x)"
+
+
+def test_a_build_without_a_change_reads_no_page(book):
+    book.write("examples/exercises/double.py", EXERCISE)
+    said = '{"double": {"squares": "three doubled is six"}}'
+    book.write("examples/exercises/said.json", said)
+    book.write("docs/outer.txt", "Included words.\n")
+    book.write("docs/pic.svg", PICTURE.format("first"))
+    book.page("lends", LENDS.format(1))
+    book.page("shows", SOLVED, prose=SHOWING)
+    book.index("lends", "shows")
+    assert book.build().code == 0
+    again = book.build()
+    assert again.code == 0, again.said
+    assert "0 added, 0 changed, 0 removed" in again.said
+    assert "no targets are out of date" in again.said

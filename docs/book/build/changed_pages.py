@@ -37,12 +37,6 @@ class ChangedPages(PageMemory[_Read]):
 
     attribute = "book_read"
 
-    def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
-        """Remember a page that has been read."""
-        name = app.env.docname
-        stamp = book_of(app).state(name).stamp
-        self.known(app.env)[name] = _Read(stamp, _digests(app.env, name))
-
     def merge_other(
         self,
         app: Sphinx,
@@ -75,6 +69,13 @@ class ChangedPages(PageMemory[_Read]):
             if not stamp or known.get(name) != _Read(stamp, _digests(env, name)):
                 outdated.append(name)
         return outdated
+
+
+def remember(app: Sphinx, doctree: nodes.document) -> None:
+    """Remember a page that has been read, with all files that it was found to show."""
+    env = app.env
+    stamp = book_of(app).state(env.docname).stamp
+    ChangedPages.known(env)[env.docname] = _Read(stamp, _digests(env, env.docname))
 
 
 def begin_anew(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:

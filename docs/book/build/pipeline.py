@@ -23,6 +23,7 @@ from book.files import write_changed_remove_rest
 from book.hardware import probe
 from book.snippets import slicer
 from book.snippets.slicer import Slicer, programs
+from book.source import kept_results
 from book.source.dependencies import NotPython, imported_files, read_module
 from book.source.model import Page
 from book.source.parser import NOT_UTF_8, read
@@ -47,6 +48,7 @@ def read_and_execute(
     book = book_of(app)
     book.kernels = probe.kernels(app)
     marker(app).touch()
+    kept_results.load(Path(app.doctreedir))
     _read(book, env)
     # What cannot be opened is no page for Sphinx, as if it had been removed.
     removed |= env.all_docs.keys() - env.found_docs
@@ -61,6 +63,12 @@ def read_and_execute(
     _look_up(book, caches)
     _execute(book, caches, app.config.book_jobs)
     return []
+
+
+def keep_results(app: Sphinx, exception: Exception | None) -> None:
+    """Keep what was found out about pages and code for the next build."""
+    if exception is None:
+        kept_results.save(Path(app.doctreedir))
 
 
 def _read(book: Book, env: BuildEnvironment) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
+from book.source.kept_results import kept
+
 
 class NotPython(Exception):
     """A file that code imports is not Python, or not UTF-8; the message names it."""
@@ -125,7 +127,7 @@ def _direct(source: str, roots: tuple[Path, ...]) -> Iterator[Path]:
             yield path
 
 
-@cache
+@kept
 def _named(source: str) -> frozenset[str]:
     """What an import may run: `from a.b import c` runs a, a.b, and perhaps a.b.c.
 

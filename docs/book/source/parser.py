@@ -30,6 +30,7 @@ from myst_parser.parsers.mdit import create_md_parser
 from myst_parser.slugs import github_slugify, unique_slug
 
 from book.source import front_matter
+from book.source.kept_results import kept
 from book.source.model import Cell, Fence, Heading, Listing, Page
 from book.state import Problem
 
@@ -73,6 +74,13 @@ _BY_LINES = {"lines", "lineno-match", "start-at", "end-at"}
 def read(path: Path, name: str) -> Page:
     """Read the page called `name` from `path`; raises `Problem`."""
     text = _text(path, name)
+    if "{include}" in text:  # whose files may have changed
+        return _page(path, name, text)
+    return _known_page(path, name, text)
+
+
+def _page(path: Path, name: str, text: str) -> Page:
+    """The page called `name` at `path`, which has `text`; raises `Problem`."""
     lines = text.splitlines()
     found = _Markdown(path)
     found.add(text)
@@ -107,6 +115,9 @@ def read(path: Path, name: str) -> Page:
         front=front.found,
         ends=found.ends,
     )
+
+
+_known_page = kept(_page)
 
 
 def _text(path: Path, name: str) -> str:
