@@ -66,6 +66,25 @@ def test_a_mesh_axis_crosses_the_slow_links_and_the_other_does_not(of_process, o
     assert dict(mesh_of(joined).shape) == {"data": 2, "model": 4}
 
 
+WIDE = """
+import jax
+import numpy as np
+from jax.experimental.multihost_utils import broadcast_one_to_all, process_allgather
+
+jax.distributed.initialize()
+print(broadcast_one_to_all(np.int64(3_000_000_000)))
+print(process_allgather(np.int64(3_000_000_000)))
+"""
+
+
+def test_numbers_of_64_bits_arrive_with_32_as_the_page_says(tmp_path):
+    program = tmp_path / "wide.py"
+    program.write_text(WIDE)
+    status, said = launched(2, program)
+    assert status == 0, said
+    assert said.count("-1294967296") == 2 + 4
+
+
 def test_what_python_prints_is_not_broken_by_what_gloo_says():
     status, said = launched(2, "spanning.py")
     assert status == 0 and "Gloo" not in said
