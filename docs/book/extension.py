@@ -36,6 +36,7 @@ def setup(app: Sphinx) -> dict[str, object]:
         lifecycle,
         open_reports,
         pipeline,
+        site_files,
         stale_files,
     )
     from book.compilers import this_machine
@@ -169,6 +170,8 @@ def setup(app: Sphinx) -> dict[str, object]:
     behind_others("build-finished", search_sections.write)
     # Nothing stays of pages that are gone.
     behind_others("build-finished", stale_files.remove)
+    # What is in the site is what the next build has to find there.
+    behind_others("build-finished", site_files.keep)
     # What is built is what is there.
     behind_others("build-finished", changed_pages.check_saved)
     # Say how it went, here and to the next build.

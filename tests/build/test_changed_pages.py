@@ -21,11 +21,11 @@ def test_prose_is_published_whatever_its_time_says(book):
     assert book.executed() == set()
 
 
-def older(path, text):
-    """Write a file that is older than it was, as one from an archive may be."""
-    before = path.stat().st_mtime_ns if path.exists() else 0
+def written_before(path, text, seconds=10):
+    """Write a file that is older than it was, or as old, as one from an archive is."""
+    time = path.stat().st_mtime_ns - seconds * 10**9
     path.write_text(text)
-    os.utime(path, ns=(before - 10**10, before - 10**10))
+    os.utime(path, ns=(time, time))
 
 
 SHOWING = """```{include} outer.txt
@@ -56,19 +56,22 @@ def test_a_page_follows_what_it_includes_and_shows_of_others(book):
     book.index("lends", "shows")
     built = book.build()
     assert built.code == 0, built.said
-    for name, text in files.items():
-        older(book.root / name, text.format("second"))
-    book.page("lends", LENDS.format(43))
-    built = book.build()
-    assert built.code == 0, built.said
-    shown = book.text("shows")
-    assert "The second inner" in shown and "43" in shown
-    assert "second" in (book.html / "_images" / "pic.svg").read_text()
-    assert "second" in book.text("index") and "first" not in shown
-    assert "The second inner words." in (book.html / "shows.md").read_text()
-    older(book.docs / "inner.txt", "The third inner words.")
+    for word, seconds in (("other", 0), ("third", 10)):
+        for name, text in files.items():
+            written_before(book.root / name, text.format(word), seconds)
+        if word == "third":
+            book.page("lends", LENDS.format(43))
+        built = book.build()
+        assert built.code == 0, built.said
+        shown = book.text("shows")
+        assert f"The {word} inner" in shown
+        assert word in (book.html / "_images" / "pic.svg").read_text()
+        assert word in book.text("index") and "first" not in shown
+        assert f"The {word} inner words." in (book.html / "shows.md").read_text()
+    assert "43" in shown
+    written_before(book.docs / "inner.txt", "The fourth inner words.")
     assert book.build().code == 0
-    assert "The third inner" in book.text("shows") and "43" in book.text("shows")
+    assert "The fourth inner" in book.text("shows") and "43" in book.text("shows")
     lent = book.docs / "_build" / "jupyter_execute" / "lends.glue.json"
     for damaged in (b"", b"[]", lent.read_bytes()[:30], b"\xff\x00"):
         lent.write_bytes(damaged)

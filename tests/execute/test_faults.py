@@ -32,6 +32,13 @@ child = subprocess.Popen(sleep, start_new_session=True)
 with open({!r}, "w") as pipe:
     pipe.write(f"{{os.getpid()}} {{child.pid}}")
 """
+USES_TEMPORARY_FILES = """
+import multiprocessing, tempfile
+
+with tempfile.TemporaryFile() as file:
+    file.write(b"1")
+multiprocessing.Manager().dict()["a"] = 1
+"""
 LOOK = "import time\ntime.sleep(600)"
 
 
@@ -75,7 +82,8 @@ def told(pipe: Path) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
 )
 def test_a_signal_ends_a_build_and_all_that_it_started(book, place, pipe, number, code):
     book.page("busy", STARTING.format(str(pipe)), LOOK)
@@ -90,6 +98,11 @@ def test_a_signal_ends_a_build_and_all_that_it_started(book, place, pipe, number
     assert "WARNING" not in said
     assert ended(*processes)
     assert list(place.iterdir()) == []
+    for name in ("busy", "other"):
+        book.page(name, "assert True\nprint('it', 'ran')")
+    built = book.build(env={"TMPDIR": str(place)})
+    assert built.code == 0, built.said
+    assert "it ran" in book.text("busy") and "it ran" in book.text("other")
 
 
 def test_what_a_killed_build_leaves_the_next_one_removes(book, place, pipe):
@@ -150,6 +163,27 @@ def test_sockets_find_a_place_however_long_the_names_are(book, place, name):
     built = book.build(env={"TMPDIR": str(place / name)})
     assert built.code == 0, built.said
     assert "it ran" in book.text("plain")
+
+
+@pytest.mark.parametrize("name", ["with blanks 'and' \"quotes\"", "gone", "file"])
+def test_a_folder_for_temporary_files_that_is_odd_or_none_is_no_fault(
+    book, place, name
+):
+    (place / "with blanks 'and' \"quotes\"").mkdir()
+    (place / "file").touch()
+    book.page("plain", "assert True\nprint('it', 'ran')", USES_TEMPORARY_FILES)
+    built = book.build(env={"TMPDIR": str(place / name)})
+    assert built.code == 0, built.said
+    assert "it ran" in book.text("plain")
+
+
+def test_a_folder_for_temporary_files_may_be_relative(book):
+    (book.root / "near").mkdir()
+    book.page("plain", "assert True\nprint('it', 'ran')", USES_TEMPORARY_FILES)
+    built = book.build(env={"TMPDIR": "near"})
+    assert built.code == 0, built.said
+    assert "it ran" in book.text("plain")
+    assert list((book.root / "near").iterdir()) == []
 
 
 def test_a_folder_that_another_build_removed_too_early_is_made_again(

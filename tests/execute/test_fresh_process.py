@@ -3,11 +3,13 @@
 import asyncio
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from book.execute import fresh_process
+from book.execute import fresh_process, kernel
 
 PRINTS = """import os
 import jax
@@ -105,3 +107,18 @@ except ZeroDivisionError as cause:
     stderr, error = run(source, tmp_path)
     assert stderr.text == "hm\n"
     assert (error.ename, error.evalue) == ("ValueError", "late")
+
+
+def test_a_sitecustomize_of_somebody_else_runs_and_the_path_is_as_without(tmp_path):
+    page, other = tmp_path / "page", tmp_path / "other"
+    page.mkdir()
+    other.mkdir()
+    (other / "sitecustomize.py").write_text("print('it', 'ran')\n")
+    watch = kernel.watch_other_pythons(page, tmp_path)
+    for path, said in ((other, "it ran\n"), (tmp_path, "")):
+        show = "import sys; print(*sys.path[:2])"
+        env = dict(os.environ) | {"PYTHONPATH": f"{watch}{os.pathsep}{path}"}
+        command = [sys.executable, "-P", "-c", show]
+        shown = subprocess.run(command, env=env, check=True, capture_output=True)
+        assert shown.stdout.decode().startswith(f"{said}{path} ")
+        assert not shown.stderr

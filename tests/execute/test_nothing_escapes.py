@@ -30,6 +30,12 @@ threading.Thread(target=late).start()
 """
 DISPLAY = "from IPython.display import HTML, Markdown, display, update_display\n"
 SHOWS = f"{DISPLAY}display('before', display_id='k')"
+READS = "from examples.place import folder\n"
+STARTS = """import subprocess, sys
+
+program = "from examples.place import folder; print(*open(folder / 'started.txt'))"
+command = [sys.executable, "-c", program]
+print("read", subprocess.run(command, check=True, capture_output=True).stdout)"""
 PAGES = {
     "waited": [
         f"{LATE}threading.Thread(target=late).start()\nprint('cell 1')",
@@ -53,7 +59,21 @@ PAGES = {
         "print('there', (folder / 'later.txt').exists())\n"
         "try:\n    print(open(folder / 'later.txt').read())\nexcept OSError:\n    pass",
     ],
+    # Files that another Python reads, and those that NumPy opens itself.
+    "fresh": [f":fresh:\n{READS}print('read', (folder / 'fresh.txt').read_text())"],
+    "started": [STARTS],
+    "numbers": [
+        f"import numpy as np\n{READS}"
+        "print('read', np.fromfile(folder / 'file.raw', np.uint8).tobytes())",
+        "print('read', np.memmap(folder / 'map.raw', np.uint8, 'r').tobytes())",
+    ],
 }
+READ_ELSEWHERE = [
+    ("fresh", "fresh.txt"),
+    ("started", "started.txt"),
+    ("numbers", "file.raw"),
+    ("numbers", "map.raw"),
+]
 REFUSED = {
     "asserts": ([LATE_ASSERT], "cell 2: wrote to stderr: .*late and false"),
     "daemon": (
@@ -87,6 +107,8 @@ REFUSED = {
 def built(shared):
     """A book of pages that pass, and of others that do not."""
     shared.write("examples/data.txt", "one")
+    for _, file in READ_ELSEWHERE:
+        shared.write(f"examples/{file}", "one")
     shared.write(
         "examples/place.py",
         "from pathlib import Path\n\nfolder = Path(__file__).parent\n",
@@ -148,6 +170,17 @@ def test_a_page_runs_again_when_what_it_has_read_changes(built, shared):
     (shared.root / "examples" / "later.txt").unlink()
     shared.build()
     assert "there False" in outputs(shared, "opens")[2]
+
+
+def test_a_page_runs_again_when_what_another_program_has_read_changes(built, shared):
+    for page, _ in READ_ELSEWHERE:
+        assert "one" in outputs(shared, page)[0]
+    for number, (page, file) in enumerate(READ_ELSEWHERE):
+        shared.write(f"examples/{file}", f"number {number}")
+        said = shared.build().said
+        ran = set(re.findall(r"\] (\w+): running", said))
+        assert ran & PAGES.keys() == {page}, said[-5000:]
+        assert f"number {number}" in "".join(outputs(shared, page))
 
 
 def test_a_thread_without_an_end_is_named(capsys):

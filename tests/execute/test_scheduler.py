@@ -115,6 +115,49 @@ def test_a_failure_names_page_cell_and_reason(failed, name):
     assert f"{name}.md:" in line
 
 
+WARNING = {
+    "deprecated": (
+        "import warnings\nassert True\n"
+        "warnings.warn('old ways', DeprecationWarning, stacklevel=1)",
+        "DeprecationWarning: old ways",
+    ),
+    "user": (
+        "import warnings\nassert True\nwarnings.warn('odd ways', stacklevel=1)",
+        "UserWarning: odd ways",
+    ),
+    "logged": (
+        "import logging\nassert True\nlogging.getLogger('of.a.page').warning('a log')",
+        "a log",
+    ),
+    "numpy": (
+        "import numpy as np\nassert True\nprint(np.ones(1) / np.zeros(1))",
+        "RuntimeWarning: divide by zero",
+    ),
+}
+
+
+def test_a_warning_fails_its_page_whatever_the_caller_has_silenced(book):
+    for name, (cell, _) in WARNING.items():
+        book.page(name, cell)
+    build = ["-m", "sphinx", "-W", "--keep-going", str(book.docs), str(book.html)]
+    for options, silenced in (
+        ([], "ignore::DeprecationWarning"),
+        ([], "ignore"),
+        (["-W", "ignore"], ""),
+    ):
+        built = subprocess.run(
+            [sys.executable, *options, *build],
+            env=os.environ | {"PYTHONWARNINGS": silenced, "NO_COLOR": "1"},
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        assert built.returncode == 1, built.stderr
+        for name, (_, said) in WARNING.items():
+            why = rf"WARNING: {name}, cell 1: wrote to stderr: .*{said}"
+            assert re.search(why, built.stderr), built.stderr
+
+
 WRITING = f"""
 import contextlib, fcntl, os
 with contextlib.suppress(OSError):  # a pipe that nobody has read, if it is one

@@ -18,6 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.environment import BuildEnvironment
 
+from book.build import site_files
 from book.build.damaged_files import remove_damaged
 from book.state import Problem, book_of
 
@@ -30,11 +31,16 @@ class HTMLBuilder(StandaloneHTMLBuilder):
         self.book = book_of(app)
 
     def get_outdated_docs(self) -> Iterator[str]:
-        """The pages to write: all, where what Sphinx knows of them is damaged."""
-        if remove_damaged(Path(self.outdir)):
+        """The pages to write: all, where what Sphinx knows of them is damaged.
+
+        And those with a file that is not as the last build left it.
+        """
+        all_of_them = remove_damaged(Path(self.outdir))
+        changed = site_files.remove_changed(self._app, self.env)
+        if all_of_them:
             yield from self.env.found_docs
         else:
-            yield from super().get_outdated_docs()
+            yield from changed | set(super().get_outdated_docs())
 
     def read_doc(self, docname: str, **options: Any) -> None:
         """Read a page; where that fails, read it as one that says no more than so."""
@@ -73,9 +79,22 @@ class HTMLBuilder(StandaloneHTMLBuilder):
 
         MyST-NB writes it last, so pages of a first build would not have it.
         """
-        Path(self.outdir, "_static").mkdir(exist_ok=True)
+        folder = Path(self.outdir, "_static")
+        folder.mkdir(exist_ok=True)
+        for former in folder.glob("mystnb.*.css"):  # it would not replace a damaged one
+            if former.is_file():
+                former.unlink()
         add_global_html_resources(self._app, None)
         super().prepare_writing(docnames)
+
+    def copy_assets(self) -> None:
+        """Copy static files, unless a folder stands in the place of one."""
+        themes = self.theme.get_theme_dirs() if self.theme else []
+        sources = [Path(one, "static") for one in themes]
+        sources += [Path(one) for one in self._registry.static_dirs]
+        sources += [Path(self.confdir, one) for one in self.config.html_static_path]
+        site_files.refuse_folders(sources, Path(self.outdir, "_static"))
+        super().copy_assets()
 
     def load_indexer(self, docnames: Set[str]) -> None:
         """Load the search index without the words of pages that are gone.

@@ -19,7 +19,7 @@ from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
 
 from book import error_text
-from book.execute import kernel_guard
+from book.execute import kernel_guard, opened_files
 from book.source.model import Page
 
 PATIENCE = 300  # seconds after which something hangs, on however busy a machine
@@ -28,10 +28,12 @@ PATIENCE = 300  # seconds after which something hangs, on however busy a machine
 _SET_UP = """
 __import__("sys").stdout.fileno = lambda: 1
 __import__("sys").stderr.fileno = lambda: 2
-exec({text!r}, {names!r} | {{"shell": get_ipython()}})
+exec({opened!r}, {{"__name__": "_book_opened"}})
+exec({guard!r}, {names!r} | {{"shell": get_ipython()}})
 assert False
 """
-_OPENED = "opened"  # the file in which a kernel notes what it reads
+_OPENED = "opened"  # the file in which a page's processes note what they read
+_WATCH = "watch"  # the folder with what each Python that a page starts runs first
 _PUT_OUT = {"stream", "display_data", "update_display_data", "execute_result", "error"}
 
 
@@ -146,23 +148,38 @@ def notebook(sources: list[str]) -> NotebookNode:
     return nbformat.from_dict(made)
 
 
-def opened_files(folder: Path) -> set[Path]:
+def read_by_page(folder: Path) -> set[Path]:
     """The files of the repository that a page whose files lie in `folder` has read."""
     names = (folder / _OPENED).read_bytes().split(b"\0")
     return {Path(os.fsdecode(name)) for name in names if name}
 
 
+def watch_other_pythons(folder: Path, root: Path) -> str:
+    """Let each Python that a page starts note what it reads below `root`.
+
+    Returns the folder, in that of the page, which is to be first in PYTHONPATH.
+    """
+    place = folder / _WATCH
+    place.mkdir()
+    first = f"import_next_sitecustomize({str(place)!r})\n"
+    program = _noting(folder, root) + first
+    (place / "sitecustomize.py").write_text(program, encoding="utf-8")
+    return str(place)
+
+
+def _noting(folder: Path, root: Path) -> str:
+    """The code that notes which files of the repository a process reads."""
+    text = Path(opened_files.__file__).read_text(encoding="utf-8")
+    return f"{text}\nnote_opened_files({str(root)!r}, {str(folder / _OPENED)!r})\n"
+
+
 def _set_up(folder: Path, root: Path) -> str:
     """The code that runs before a page's own; its assertion has to fail."""
-    text = Path(kernel_guard.__file__).read_text(encoding="utf-8")
-    names: dict[str, object] = {
-        "root": str(root),
-        "own": str(folder),
-        "log": str(folder / _OPENED),
-    }
-    names |= {"patience": PATIENCE / 2, "__name__": "_book_guard"}
-    text += "\nbegin(shell, root, own, log, patience)\n"
-    return _SET_UP.format(text=text, names=names)
+    guard = Path(kernel_guard.__file__).read_text(encoding="utf-8")
+    guard += "\nbegin(shell, own, patience)\n"
+    names: dict[str, object] = {"own": str(folder), "patience": PATIENCE / 2}
+    names |= {"__name__": "_book_guard"}
+    return _SET_UP.format(opened=_noting(folder, root), guard=guard, names=names)
 
 
 def prepare(

@@ -1,4 +1,4 @@
-"""The part in a page's kernel that notes what a page depends on and leaves running.
+"""The part in a page's kernel that looks after what it writes and leaves running.
 
 `kernel` sends the text of this module; it imports the standard library only.
 """
@@ -16,33 +16,13 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 
-def begin(shell: object, root: str, own: str, log: str, patience: float) -> None:
+def begin(shell: object, own: str, patience: float) -> None:
     """Watch over the cells that the IPython `shell` runs from now on."""
-    note_opened_files(root, log)
     tempfile.tempdir = None  # what the environment says now
     refuse_to_write_outside(own)
     threads = Threads(patience)
     shell.events.register("pre_run_cell", threads.before_cell)  # type: ignore[attr-defined]
     shell.events.register("post_run_cell", threads.after_cell)  # type: ignore[attr-defined]
-
-
-def note_opened_files(root: str, log: str) -> None:
-    """Write the path of each file below `root` that is opened to be read to `log`."""
-    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    inside, seen = os.path.join(root, ""), set()
-
-    def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if event != "open" or not isinstance(arguments[0], str | bytes):
-            return
-        if arguments[2] & os.O_ACCMODE == os.O_WRONLY:
-            return
-        path = os.path.abspath(os.fsdecode(arguments[0]))
-        if path.startswith(inside) and path not in seen:
-            seen.add(path)
-            with suppress(OSError):
-                os.write(file, os.fsencode(path) + b"\0")
-
-    sys.addaudithook(hook)
 
 
 # Events of Python that make, change or remove a file: where each has its path, and

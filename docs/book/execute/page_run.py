@@ -7,6 +7,7 @@ starts.  How busy the machine is makes a page slow, never wrong.
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import signal
 import subprocess
@@ -93,6 +94,8 @@ class PageRun:
         self.server = server
         for place in (self.work, self.folder / "tmp"):
             place.mkdir(parents=True)
+        watch = kernel.watch_other_pythons(self.folder, self.roots[0])
+        self.env["PYTHONPATH"] = os.pathsep.join([watch, self.env["PYTHONPATH"]])
         if server:
             # JAX has been imported in a warm kernel, and reads nothing more.
             warm = not any("environ" in cell.source for cell in self.page.cells)
@@ -103,7 +106,7 @@ class PageRun:
             async with self.lock.shared():
                 await self._start_kernel()
             await self._run_cells()
-            kernel_opened = kernel.opened_files(self.folder)
+            opened = kernel.read_by_page(self.folder)
         except DeadKernelError:
             raise self._kernel_ended() from None
         finally:
@@ -114,7 +117,7 @@ class PageRun:
             outputs=[node.outputs for node in nodes],
             executed=datetime.now(UTC).isoformat(timespec="seconds"),
             seconds=round(self.seconds, 2),
-            read=digests(kernel_opened, self.roots[0]),
+            read=digests(opened, self.roots[0]),
         )
 
     async def _start_kernel(self) -> None:
