@@ -1,6 +1,6 @@
 """Save often on the hosts' own disks, and seldom on the shared one.
 
-Run it twice: `python launch.py 2 local_saves.py run`
+Run it: `python launch.py 2 local_saves.py`, and then once more.
 """
 
 import logging
@@ -33,7 +33,7 @@ def main():
     rows = jax.NamedSharding(mesh, P("data"))
     state = {"w": jax.jit(lambda: jnp.zeros(8), out_shardings=rows)()}
 
-    run = Path(sys.argv[1]).absolute()
+    run = Path("run").absolute()
     shared = run / "shared"  # at work: gs://… or a shared disk
     local = run / f"host{jax.process_index()}"  # a disk of this host
     for folder in (shared, local):
