@@ -170,6 +170,7 @@ def test_a_file_that_keeps_no_messages_is_told_once(odd, text):
 
 
 LEAK = "Leaked tracer(s):\n<Tracer 139802810584224> is referred to by {}"
+SHOWN = "Leaked tracer(s):\n<Tracer …> is referred to by {}"  # without its address
 
 
 @pytest.mark.parametrize(
@@ -184,6 +185,7 @@ LEAK = "Leaked tracer(s):\n<Tracer 139802810584224> is referred to by {}"
             "f() got an unexpected\nkeyword argument 'a'. Did you mean 'bc'?",
         ),
         (LEAK.format("<dict\n139802812695296>['x']"), LEAK.format("a frame")),
+        (SHOWN.format("<dict\n…>['x']"), SHOWN.format("a frame")),
     ],
 )
 def test_numbers_and_what_python_adds_are_no_words(one, other):

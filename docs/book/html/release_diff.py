@@ -43,7 +43,7 @@ _OF_PYTHON = (
     # CPython 3.13 goes on: got an unexpected keyword argument 'a'. Did you mean 'b'?
     (r"(unexpected keyword argument '\w+')\. Did you mean '\w+'\?", r"\1"),
     # Which objects hold a tracer that leaked is known to the garbage collector.
-    (r"<\w+ \d+> is referred to by .*", ""),
+    (r"<\w+ (\d+|…)> is referred to by .*", ""),
 )
 _NO_WORD = re.compile(r"https?://\S+|\b0x[0-9a-f]+|\b\d[\d.,]*(?:e[+-]?\d+)?", re.I)
 
