@@ -81,6 +81,7 @@ def test_a_change_of_the_engine_runs_nothing_unless_pages_import_it():
     names = [path.relative_to(docs / "book") for path in found]
     engine = {name.as_posix() for name in names if name.parts[0] != "draw"}
     by_commands = {"source/commands.py", "source/dependencies.py"}  # of a console
+    by_commands |= {"source/kept_results.py", "files.py"}
     assert engine == {"__init__.py", "source/__init__.py"} | by_commands
 
 
