@@ -29,7 +29,7 @@ def main():
     ocp.multihost.initialize_runtime_to_distributed_ids()
     ocp.multihost.initialize_distributed_to_device_ids()
     auto = (jax.sharding.AxisType.Auto,) * 2
-    mesh = jax.make_mesh((2, 4), ("replica", "data"), auto)
+    mesh = jax.make_mesh((2, 4), ("replica", "data"), axis_types=auto)
     rows = jax.NamedSharding(mesh, P("data"))
     state = {"w": jax.jit(lambda: jnp.zeros(8), out_shardings=rows)()}
 
