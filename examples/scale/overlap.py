@@ -26,9 +26,14 @@ from examples.tools.overlap import beside, excerpt
 
 KEPT = Path(__file__).with_name("overlap.schedules.json")
 CHIPS = "v5e:2x4", "v5p:2x2x2", "v6e:2x4", "tpu7x:2x2x1", "h100"
+LARGER = "v5p:2x2x4", "v6e:8x8"  # whole slices of more than eight chips
 SPARSE_CORES = {
     f"xla_tpu_enable_sparse_core_collective_offload_{kind}": True
     for kind in ("all_gather", "reduce_scatter", "all_reduce")
+}
+SPARSE_CORES_TORUS = SPARSE_CORES | {  # also for gathers along several axes of a torus
+    f"xla_tpu_enable_sparse_core_collective_offload_{axes}d_all_gather": True
+    for axes in (2, 3)
 }
 LARGE_BUCKETS = {
     f"xla_gpu_{kind}_combine_threshold_bytes": 2**30
@@ -111,6 +116,8 @@ WAYS = {
 SETS = {  # of options: for which chips, and for which ways
     "default": ({}, CHIPS, tuple(WAYS)),
     "sparse cores": (SPARSE_CORES, ("v5p:2x2x2", "v6e:2x4"), tuple(WAYS)[:5]),
+    "sparse cores, larger": (SPARSE_CORES, LARGER, ("forward", "training")),
+    "sparse cores, torus": (SPARSE_CORES_TORUS, LARGER, ("forward", "training")),
     "O1": ({"optimization_level": "O1"}, ("h100",), ("forward", "training")),
     "large buckets": (LARGE_BUCKETS, ("h100",), ("training",)),
     "no scheduler": (
@@ -172,7 +179,7 @@ def keep(names):
                 }
                 kept[name].setdefault(title, {})[way] = found
                 print(name, title, way, found, flush=True)
-                if way == "forward":
+                if way == "forward" and name in CHIPS:
                     listing = f"overlap.{name.split(':')[0]}.{title}.txt"
                     lines = "\n".join(excerpt(program.as_text()))
                     KEPT.with_name(listing.replace(" ", "_")).write_text(f"{lines}\n")
