@@ -205,6 +205,18 @@ def test_no_place_at_all_is_a_sentence(monkeypatch):
         temporary_folder.TemporaryFolder()
 
 
+def test_a_build_that_finds_no_place_at_all_says_so_and_no_more(book):
+    no_other = "from book.execute import temporary_folder\ntemporary_folder.OTHERS = ()\n"
+    (book.docs / "conf.py").write_text((book.docs / "conf.py").read_text() + no_other)
+    place = book.root / ("long" * 28)
+    place.mkdir()
+    book.page("index", "1")
+    built = book.build(env={"TMPDIR": str(place)})
+    assert built.code
+    assert "Set TMPDIR to a short path." in built.said
+    assert "Traceback" not in built.said and "Extension error" not in built.said
+
+
 def test_a_server_kills_what_a_process_leaves(server, tmp_path, pipe):
     program = tmp_path / "program.py"
     program.write_text(STARTING.format(str(pipe)))

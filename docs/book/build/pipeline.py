@@ -108,11 +108,15 @@ def _execute(book: Book, caches: dict[str, Cache], jobs: int) -> None:
     from book.execute.scheduler import (
         Scheduler,  # imports Jupyter, which takes a second
     )
+    from book.execute.temporary_folder import NoFolder
 
     compiled = book.made / "xla"
     xla_cache.remove_if_too_large(compiled)
     scheduler = Scheduler(book.kernels, caches, book.roots, logger.info, jobs, compiled)
-    scheduler.run(stale)
+    try:
+        scheduler.run(stale)
+    except NoFolder as error:
+        raise SystemExit(f"\n{error}") from None
     for name, entry in scheduler.entries.items():
         state = book.state(name)
         state.entry, state.executed = entry, True

@@ -58,7 +58,9 @@ class TemporaryFolder:
 
 def _new() -> Path:
     """Make a folder where temporary files go, or where its name is short enough."""
-    places = [tempfile.gettempdir(), *OTHERS]
+    places = [*OTHERS]
+    with suppress(FileNotFoundError):  # nothing can be written where Python looks
+        places.insert(0, tempfile.gettempdir())
     for place in places:
         if len(os.fsencode(place)) + len(PREFIX) + 9 <= _LONGEST:
             with suppress(OSError):
