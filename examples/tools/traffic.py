@@ -21,6 +21,9 @@ KINDS = set(
 # A fusion that calls a computation of this name runs as one reduce-scatter, although
 # the lines of the computation say "all-reduce": they add all, and keep a part.
 FUSED_SCATTER = "all-reduce-scatter"
+# For TPU v5e a collective may start in one fusion and go on in others, which have its
+# line again: those that call a computation of this name, and the last.
+GOES_ON, LAST = "async_collective_fusion", '"AsyncCollectiveDone"'
 CALLED = r"(?:calls|body|condition|computations?)=(\{.*?\}|%\S+)"
 
 
@@ -65,7 +68,12 @@ def sends(stage):
             name, shapes[name], *operation = match.groups()
             current.append(operation)
 
+    def goes_on(name):
+        return name.startswith(GOES_ON) or any(LAST in rest for _, rest in inside[name])
+
     def walk(computation, times):
+        if goes_on(computation):
+            return
         for operation, rest in inside[computation]:
             kind = operation.removesuffix("-start")
             if kind in KINDS:

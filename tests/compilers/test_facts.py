@@ -266,3 +266,58 @@ def test_a_sum_fused_with_its_division_is_a_reduce_scatter():
         "fusion.3 = (f32[1,128], bf16[4]) fusion(x, y), "
         "kind=kCustom, calls=all-reduce-scatter.6"
     )
+
+
+# As the compiler of TPU v5e writes a gather that goes on while products are computed.
+STATE = f"({X}, f32[16,128]{{1,0}}, s32[2], u32[])"
+GATHER = f"f32[16,128]{{1,0}} all-gather(%a), channel_id=7, {GROUPS}"
+IN_FUSIONS = f"""
+%fused_computation.1 (a: f32[4,128]) -> {STATE} {{
+  %a = {X} parameter(0)
+  %all-gather.1 = {GATHER}
+  ROOT %custom-call.1 = {STATE} custom-call(%all-gather.1), \
+custom_call_target="AsyncCollectiveStart"
+}}
+
+%async_collective_fusion.2 (a: f32[4,128], b: f32[4,128]) -> (f32[4,4], {STATE}) {{
+  %a = {X} parameter(0)
+  %b = {X} parameter(1)
+  %all-gather.2 = {GATHER}
+  %product = f32[4,4]{{1,0}} convolution(%a, %b), dim_labels=bf_oi->bf
+  ROOT %tuple = (f32[4,4], {STATE}) tuple(%product, %all-gather.2)
+}}
+
+%fused_computation.3 (a: f32[4,128]) -> f32[16,128] {{
+  %a = {X} parameter(0)
+  %all-gather.3 = {GATHER}
+  ROOT %custom-call.3 = f32[16,128] custom-call(%a, %all-gather.3), \
+custom_call_target="AsyncCollectiveDone"
+}}
+
+ENTRY %main (x: f32[4,128], y: f32[4,128]) -> f32[16,128] {{
+  %x = {X} parameter(0)
+  %y = {X} parameter(1)
+  %async-collective-start = {STATE} fusion(%x), kind=kCustom, \
+calls=%fused_computation.1, {NOTES}
+  %fusion.2 = (f32[4,4], {STATE}) fusion(%async-collective-start, %y), kind=kOutput, \
+output_to_operand_aliasing={{{{1}}: (0, {{}}), {{2}}: (1, {{}})}}, \
+calls=%async_collective_fusion.2, {NOTES}
+  %get.1 = {STATE} get-tuple-element(%fusion.2), index=1
+  ROOT %async-collective-done = f32[16,128] fusion(%get.1), kind=kCustom, \
+calls=%fused_computation.3, {NOTES}
+}}
+"""
+
+
+def test_a_gather_that_goes_on_in_several_fusions_counts_once_and_runs_beside_them():
+    text = HEAD + IN_FUSIONS
+    [one] = found = collectives_of(text)
+    assert (one.kind, one.operand) == ("all-gather", BLOCK)
+    stage = SimpleNamespace(as_text=lambda: text)
+    assert facts_of(sends(stage)) == facts_of(found)
+    assert overlapped(stage) == {"started": 1, "beside work": 1}
+    assert beside(text) == {"all-gather beside a product": 1}
+    start, product, done = telling_lines(stage)
+    assert start.startswith("all-gather.1 = f32[16,128] all-gather(a)")
+    assert product.endswith("kind=kOutput, calls=async_collective_fusion.2")
+    assert done.startswith("async-collective-done = f32[16,128] fusion(get.1)")

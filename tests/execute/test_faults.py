@@ -206,8 +206,9 @@ def test_no_place_at_all_is_a_sentence(monkeypatch):
 
 
 def test_a_build_that_finds_no_place_at_all_says_so_and_no_more(book):
-    no_other = "from book.execute import temporary_folder\ntemporary_folder.OTHERS = ()\n"
-    (book.docs / "conf.py").write_text((book.docs / "conf.py").read_text() + no_other)
+    with (book.docs / "conf.py").open("a") as conf:
+        conf.write("from book.execute import temporary_folder\n")
+        conf.write("temporary_folder.OTHERS = ()\n")
     place = book.root / ("long" * 28)
     place.mkdir()
     book.page("index", "1")

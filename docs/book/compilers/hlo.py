@@ -7,6 +7,10 @@ Groups of devices in a form that is unknown here are an error, never a guess.
 
 For TPUs, XLA may fuse a sum with the step that keeps a part of it. The fusion runs as
 one reduce-scatter, but the computation that it calls has the words "all-reduce".
+
+For TPU v5e, it may start a collective in a fusion, `async-collective-start`, and go on
+with it in fusions that compute something else, too, up to `async-collective-done`.
+Each of them has the line of the collective again.
 """
 
 from __future__ import annotations
@@ -22,6 +26,9 @@ KINDS = (
 )
 LINE = re.compile(rf"%\S+ = (.+?) ({'|'.join(KINDS)})(-start)?\((.*)")
 FUSED_SCATTER = "all-reduce-scatter"  # how the name of such a computation begins
+GOES_ON = "async_collective_fusion"  # the same, of one that goes on with a collective
+STARTS, ENDS = "%async-collective-start", "%async-collective-done"  # instructions
+AWAITS = 'custom_call_target="AsyncCollectiveDone"'  # in the computation of the last
 SHAPE = re.compile(r"\b(pred|[a-z]\w*?(\d+)\w*)\[([\d,]*)\]")
 COMPUTATION = re.compile(r"(?:ENTRY )?%?(\S+) \(.*-> .*\{\s*$")
 CALL = re.compile(r"(\w+)=\{?((?:%[^\s,{}]+(?:, )?)+)")
@@ -67,7 +74,7 @@ class Started(NamedTuple):
 
 
 def collectives_of(text: str) -> list[Collective]:
-    """List the collectives of a compiled program's text, in its order."""
+    """List the collectives of a compiled program's text, in its order, each once."""
     text = re.sub(r"metadata=\{.*?\}", "", text)
     header = text.partition("\n")[0]
     counts = re.findall(r"(?:num_partitions|replica_count)=(\d+)", header)
@@ -75,6 +82,8 @@ def collectives_of(text: str) -> list[Collective]:
     devices, times = math.prod(map(int, counts)), _times(computations)
     found = []
     for name, lines in computations.items():
+        if _repeats(name, lines):
+            continue
         for match in filter(None, map(LINE.search, lines)):
             result, kind, start, rest = match.groups()
             groups = _groups(rest, devices)
@@ -94,6 +103,7 @@ def lines_of(text: str) -> list[str]:
     return [
         line
         for name, lines in _computations(text).items()
+        if not _repeats(name, lines)
         for line in lines
         if called in line or (LINE.search(line) and not name.startswith(FUSED_SCATTER))
     ]
@@ -110,19 +120,46 @@ def started_of(text: str) -> list[Started]:
     found = []
     for lines in computations.values():
         for at, line in enumerate(lines):
-            match = LINE.search(line)
-            if not match or not match[3]:
+            if (end := _wait(lines, at)) is None:
                 continue
-            name = line.removeprefix("ROOT ").split(" = ")[0]
-            awaits = re.compile(rf" {match[2]}-done\({re.escape(name)}[,)]")
-            between: list[str] = []
-            for later in lines[at + 1 :]:
-                if awaits.search(later):
-                    found.append(Started(line, between, later))
-                    break
-                if PRODUCT.search(later) or with_product & {*_called(later)}:
-                    between.append(later)
+            between = [
+                later
+                for later in lines[at + 1 : end]
+                if PRODUCT.search(later) or with_product & {*_called(later)}
+            ]
+            inside = [one for name in _called(line) for one in computations[name]]
+            start = next(filter(LINE.search, [line, *inside]), line)
+            found.append(Started(start, between, lines[end]))
     return found
+
+
+def _wait(lines: list[str], at: int) -> int | None:
+    """Return which of `lines` waits for what line `at` starts, if it starts anything.
+
+    A collective in fusions is waited for where its state arrives, which is handed on
+    from one to the next.
+    """
+    name = lines[at].removeprefix("ROOT ").split(" = ")[0]
+    match = LINE.search(lines[at])
+    if match and match[3]:
+        awaits = re.compile(rf" {match[2]}-done\({re.escape(name)}[,)]")
+        later = range(at + 1, len(lines))
+        return next((n for n in later if awaits.search(lines[n])), None)
+    if not name.startswith(STARTS):
+        return None
+    handed_on = {name}
+    for n in range(at + 1, len(lines)):
+        result, _, rest = lines[n].removeprefix("ROOT ").partition(" = ")
+        if handed_on & set(re.findall(r"%[\w.-]+", rest)):
+            if result.startswith(ENDS):
+                return n
+            handed_on.add(result)
+    return None
+
+
+def _repeats(name: str, lines: list[str]) -> bool:
+    """Whether a computation goes on with a collective that another one has started."""
+    return name.startswith(GOES_ON) or any(AWAITS in line for line in lines)
 
 
 def _computations(text: str) -> dict[str, list[str]]:
