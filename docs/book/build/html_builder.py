@@ -91,7 +91,8 @@ class HTMLBuilder(StandaloneHTMLBuilder):
         """Copy static files, unless a folder stands in the place of one."""
         themes = self.theme.get_theme_dirs() if self.theme else []
         sources = [Path(one, "static") for one in themes]
-        sources += [Path(one) for one in self._registry.static_dirs]
+        # Sphinx 9.0, the newest for Python 3.11, knows no folders of extensions.
+        sources += map(Path, getattr(self._registry, "static_dirs", ()))
         sources += [Path(self.confdir, one) for one in self.config.html_static_path]
         site_files.refuse_folders(sources, Path(self.outdir, "_static"))
         super().copy_assets()
