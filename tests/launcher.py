@@ -77,9 +77,10 @@ class Launcher:
         ended = self.finish(program, limit)
         return ended.code, ended.out + ended.err
 
-    def finish(self, program: str, limit: int = 120) -> Ended:
+    def finish(self, program: str, limit: int = 120, *, once: bool = False) -> Ended:
         """Run `program` for at most `limit` seconds, its output apart from its errors.
 
+        With `once`, one that fails, as it is meant to, is not run again.
         Raises `ServerEnded` when the Python that forks has ended.
         """
         place = self._folder.path / str(next(self._numbers))
@@ -98,7 +99,7 @@ class Launcher:
             code = process.wait()
             if process.lost:
                 raise ServerEnded
-            if not code:
+            if once or not code:
                 break
         texts = (log.read_text("utf-8", errors="replace") for log in (out, err))
         return Ended(code, *texts, _names(empty))

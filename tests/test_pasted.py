@@ -1,7 +1,7 @@
 """What *Copy* gives runs where readers paste it: in a Python with one device.
 
-The first code of a page runs alone, and all the code of a page in its order, as
-somebody has it who copies one cell after the other.  Cells that take something from
+All the code of a page runs in its order, as somebody has it who copies one cell after
+the other, so the first cell also runs alone.  Cells that take something from
 `examples/`, such as an exercise's `check`, are not pasted; *Copy runnable* has that.
 """
 
@@ -38,13 +38,6 @@ def program(cells: list[Cell]) -> str:
 
 
 PAGES = [name for name in BOOK.page_names if pasted(BOOK.page(name))]
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_the_first_code_of_a_page_runs_where_it_is_pasted(launcher, name):
-    first = pasted(BOOK.page(name))[:1]
-    ended = launcher.finish(program(first), LIMIT)
-    assert ended.code == 0, f"{program(first)}\n{ended.err}"
 
 
 @pytest.mark.parametrize("name", PAGES)
