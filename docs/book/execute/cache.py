@@ -39,7 +39,8 @@ from book.state import Problem
 
 FORMAT = 6  # raise it when what is stored, or how cells are run, changes
 FILES_A_PAGE = 3  # in each folder, those used last: going back to older code is free
-DISTRIBUTIONS = {"orbax": "orbax-checkpoint"}  # what is not installed by its own name
+# What is not installed by its own name; what is missing here is found, but slowly.
+DISTRIBUTIONS = {"absl": "absl-py", "orbax": "orbax-checkpoint"}
 _ENGINE = Path(__file__).parent
 IMPORTED_BY_JAX = {"numpy", "ml_dtypes", "scipy", "opt_einsum"}
 

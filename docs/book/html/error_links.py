@@ -9,6 +9,7 @@ A message of one or two words, such as `KeyError: 'data'`, has to be there in fu
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from docutils import nodes
 from sphinx import addnodes
@@ -59,12 +60,13 @@ def page_about(message: str, about: list[Page]) -> Page | None:
     return best
 
 
-def words(text: str) -> list[str]:
+@cache
+def words(text: str) -> tuple[str, ...]:
     """The words of a text, in lower case; a number is a reader's own."""
-    return re.findall(r"\b(?!\d+\b)\w+", text.lower())
+    return tuple(re.findall(r"\b(?!\d+\b)\w+", text.lower()))
 
 
-def in_order(wanted: list[str], there: list[str]) -> bool:
+def in_order(wanted: tuple[str, ...], there: tuple[str, ...]) -> bool:
     """Whether all that is wanted is there, in this order, other words between."""
     rest = iter(there)
     return all(word in rest for word in wanted)
