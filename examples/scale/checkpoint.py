@@ -42,7 +42,7 @@ def batch(step):
 
 @jax.jit
 def train_step(state):
-    """Return the next state, the loss before it, and whether the state is finite."""
+    """Return the next state, the loss before it, and whether its weights are finite."""
     x, y = batch(state["step"])
 
     def loss(w):

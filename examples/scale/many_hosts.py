@@ -44,6 +44,7 @@ def main():
     state = adam.init(params)
     sharding = jax.NamedSharding(jax.sharding.get_mesh(), P("data"))
     mine = BATCH // jax.process_count()
+    assert mine * jax.process_count() == BATCH
     for step in range(STEPS):
         first = step * BATCH + mine * jax.process_index()
         rows = load(range(first, first + mine))
