@@ -99,7 +99,7 @@ def main():
         for loss in in_a_loop, in_a_scan:
             for checkpoint in False, True:
                 found = gradient(loss, checkpoint)(*own)
-                right = np.allclose(found, expected, atol=1e-3)
+                right = abs(found - expected).max() < 0.05 * abs(expected).max()
                 name = loss.__name__ + ", checkpoint" * checkpoint
                 print(f"{name}: {right}")
 
