@@ -39,6 +39,10 @@ LARGE_BUCKETS = {
     f"xla_gpu_{kind}_combine_threshold_bytes": 2**30
     for kind in ("all_gather", "reduce_scatter")
 }
+FUSED_GATHERS = {  # not for all chips together
+    "xla_enable_async_all_gather": True,
+    "xla_tpu_enable_async_collective_fusion_fuse_all_gather": True,
+}
 LEFT_OUT = {  # of the default, because they compile for minutes
     "tpu7x:2x2x1": (
         "next layer early",
@@ -158,6 +162,15 @@ def compiled(mesh, way, options=None):
         return function.lower(*shapes(mesh, specs)).compile()
 
 
+def refusal(mesh, options):
+    """Return what a compiler says where it refuses `options`, or None."""
+    try:
+        compiled(mesh, "forward", options)
+    except jax.errors.JaxRuntimeError as error:
+        return str(error)
+    return None
+
+
 def keep(names):
     """Compile all ways and sets of options for chips, and keep what is found."""
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
@@ -167,6 +180,13 @@ def keep(names):
         compiler = "jax-cuda13-plugin" if name == "h100" else "libtpu"
         made = {package: version(package) for package in ("jax", compiler)}
         kept[name] = {"made with": made}
+        if name in CHIPS and name != "h100":
+            kept[name]["refusal"] = {
+                "one": [
+                    refusal(mesh, {key: value}) for key, value in FUSED_GATHERS.items()
+                ],
+                "both": refusal(mesh, FUSED_GATHERS),
+            }
         for title, (options, chips, ways) in SETS.items():
             if name not in chips:
                 continue
