@@ -25,6 +25,9 @@ FUSED_SCATTER = "all-reduce-scatter"
 # line again: those that call a computation of this name, and the last.
 GOES_ON, LAST = "async_collective_fusion", '"AsyncCollectiveDone"'
 CALLED = r"(?:calls|body|condition|computations?)=(\{.*?\}|%\S+)"
+# What a call runs, or a SparseCore, where `call-start` starts it. A sum or a sort has
+# such a computation as well: what it does with two numbers.
+APPLIED = r"to_apply=(%\S+)"
 
 
 class Sent(NamedTuple):
@@ -85,7 +88,10 @@ def sends(stage):
             known = re.search(r'"known_trip_count":\{"n":"(\d+)"', rest)
             turns = 1 if operation != "while" else int(known[1]) if known else None
             often = None if None in (times, turns) else times * turns
-            for name in re.findall(CALLED, rest):
+            called = re.findall(CALLED, rest)
+            if operation in ("call", "call-start"):
+                called += re.findall(APPLIED, rest)
+            for name in called:
                 for one in re.findall(r"%([^\s,}]+)", name):
                     yield from walk(one, often)
 

@@ -17,6 +17,23 @@ ENTRY %main (x: f32[4,128]) -> f32[4,128] {{
   %x = f32[4,128]{{1,0}} parameter(0)
   %y = f32[4,128]{{1,0}} all-reduce(%x), channel_id=1, replica_groups={}, to_apply=%add
 """
+ON_A_SPARSE_CORE = """HloModule m, num_partitions=8
+%fusion (p: f32[8,16]) -> f32[64,16] {
+  %p = f32[8,16]{1,0} parameter(0)
+  ROOT %all-gather.2 = f32[64,16]{1,0} all-gather(%p), channel_id=1, replica_groups={}
+}
+%called (q: f32[8,16]) -> f32[64,16] {
+  %q = f32[8,16]{1,0} parameter(0)
+  ROOT %fused = f32[64,16]{1,0} fusion(%q), kind=kCustom, calls=%fusion
+}
+ENTRY %main (x: f32[8,16]) -> f32[64,16] {
+  %x = f32[8,16]{1,0} parameter(0)
+  %start = ((), (), (s32[1])) call-start(), async_execution_thread="sparsecore", \
+to_apply=%called
+  %update = ((f32[8,16]), f32[64,16]) call-update(%start, %x), backend_config={}
+  ROOT %done = f32[64,16]{1,0} call-done(%update), backend_config={}
+}
+"""
 
 
 @pytest.fixture
@@ -122,6 +139,11 @@ def test_groups_that_cannot_be_read_are_no_guess():
     text = SAID.format("somehow")
     with pytest.raises(ValueError, match="no groups of devices"):
         sends(SimpleNamespace(as_text=lambda: text))
+
+
+def test_what_a_sparse_core_sends_counts_once():
+    (found,) = sends(SimpleNamespace(as_text=lambda: ON_A_SPARSE_CORE))
+    assert (found.kind, found.operand, found.times) == ("all-gather", 4 * 8 * 16, 1)
 
 
 def test_the_table_says_when_nothing_is_sent(mesh, capsys):
