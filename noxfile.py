@@ -19,10 +19,12 @@ nox.needs_version = ">=2025.2"
 nox.options.sessions = ["docs", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
-# What `nox -s ci` runs on the Python that builds the published site. On another one,
-# what depends on JAX or Python most: the programs and copies of pages, how the engine
-# runs cells, and that it builds a site. (The workflow runs all tests there, too.)
+# What `nox -s ci` runs on the Python that builds the published site; and on another
+# one, what depends on JAX or Python most.  The code of the pages runs once on each: as
+# programs, which readers copy, and as it is pasted, cell by cell.  (The workflow builds
+# and tests all of the book on the others, too.)
 PUBLISHED = (3, 12)
+PASTED = "tests/test_pasted.py"
 CHECKS = {
     "lint": (),
     "docs": (),
@@ -30,12 +32,11 @@ CHECKS = {
     "translations": ("--check",),
     "compile": ("--check",),
     "small": (),
-    "tests": (),
+    "tests": (f"--ignore={PASTED}",),
 }
-OF_JAX = (
-    "examples tests/build/test_html_builder.py tests/execute tests/test_snippets.py"
-)
-CHECKS_ELSEWHERE = {"tests": tuple(OF_JAX.split())}
+OF_ENGINE = "build/test_html_builder execute/test_kernel execute/test_fork_server"
+ELSEWHERE = [PASTED, "examples", *(f"tests/{name}.py" for name in OF_ENGINE.split())]
+CHECKS_ELSEWHERE = {"tests": tuple(ELSEWHERE)}
 
 HTML = Path("docs/_build/html")
 LOCALE = Path("docs/locale")
@@ -60,7 +61,7 @@ OF_PAGES = ["tests/house/test_rules.py", "tests/test_pasted.py"]
 OF_PAGES += [f"tests/test_{name}.py" for name in ("snippets", "exercises", "notebooks")]
 OF_SEARCH = ["tests/test_search.py", "tests/house/test_error_pages.py"]
 ALONE = Path("docs/_build/alone")  # a page that is built without the others
-ELSEWHERE = "mystnb.nbcell,toc,ref,myst"  # what Sphinx says of pages that are not there
+ABSENT = "mystnb.nbcell,toc,ref,myst"  # what Sphinx says of pages that are not there
 COMPILE = ("python", "-m", "book.compilers.command")
 
 # What `docs` and `tests` run in their environments, asked for under other names: each
@@ -224,7 +225,7 @@ def build_alone(session: nox.Session, name: str) -> None:
     What JAX raises on it is kept, as `outputs` does for the book.
     """
     only = {"root_doc": name, "include_patterns": f"{name}.md"}
-    only |= {"suppress_warnings": ELSEWHERE, "book_keep_outputs": "1"}
+    only |= {"suppress_warnings": ABSENT, "book_keep_outputs": "1"}
     options = [word for item in only.items() for word in ("-D", "{}={}".format(*item))]
     made = ("-d", str(ALONE / "doctrees"), "docs", str(ALONE / "html"), "-b", "html")
     session.run("sphinx-build", "-q", "-W", "--keep-going", *made, *options)

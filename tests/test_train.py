@@ -1,32 +1,9 @@
-"""Programs that train run on one device, say how far they are, and draw a curve."""
+"""A program that trains says how far it is, and draws a curve."""
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
-
-from book.execute import xla_cache
-from book.hardware.targets import environment, load
 from examples.train import progress
-
-ROOT = Path(__file__).parents[1]
-NAMES = sorted(path.stem for path in (ROOT / "examples" / "train").glob("*.py"))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_program_prints_on_one_device_what_it_prints_on_eight(name):
-    cpu = load(ROOT / "docs" / "targets.toml")["cpu"]
-    env = environment(cpu) | {"JAX_NUM_CPU_DEVICES": "1"}
-    env |= xla_cache.environment(ROOT / "docs" / "_build" / "xla")
-    run = f"import doctest, examples.train.{name} as program; "
-    run += "print(doctest.testmod(program)); import jax; print(jax.device_count())"
-    command = [sys.executable, "-c", run]
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
-    assert "failed=0" in done.stdout, done.stdout + done.stderr
-    assert done.stdout.endswith("\n1\n")
 
 
 def test_a_loss_is_printed_before_the_next_step_begins(capsys):

@@ -4,12 +4,9 @@ Walks through edits are drawn at random.  A few are taken by default, and as man
 environment variable BOOK_WALKS says; with 100 and more, pages run programs, too.
 """
 
-import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -17,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
-from tests.conftest import REAL, Book
+from tests.builder import Builder
+from tests.conftest import Book
 
 WALKS = int(os.environ.get("BOOK_WALKS", "5"))
 NAMES = ["a", "b", "deep/c"]
@@ -119,7 +117,7 @@ edits = st.one_of(
 class Walk:
     """A small book, and who builds it."""
 
-    def __init__(self, book: Book, builder: subprocess.Popen):
+    def __init__(self, book: Book, builder: Builder):
         self.book, self.builder, self.option = book, builder, ""
         conf = book.docs / "conf.py"
         conf.write_text(conf.read_text() + SAVES)
@@ -175,10 +173,8 @@ class Walk:
         log = self.book.root / "log"
         command = ["-W", "--keep-going", "-q", "-b", "html", *self.option.split()]
         asked = [*command, str(self.book.docs), str(self.book.html)]
-        request = {"arguments": asked, "log": str(log), "killed": killed}
-        self.builder.stdin.write(json.dumps(request) + "\n")
-        self.builder.stdin.flush()
-        code = int(self.builder.stdout.readline())
+        env = {**os.environ, "NO_COLOR": "1"}
+        code = self.builder.build(asked, self.book.root, env, log, killed=killed)
         said = log.read_text()
         note(said)
         assert "Traceback" not in said
@@ -214,17 +210,9 @@ class Walk:
 @pytest.fixture(scope="module")
 def builder():
     """A Python that builds."""
-    process = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("builder.py"))],
-        env={**os.environ, "PYTHONPATH": str(REAL / "docs"), "NO_COLOR": "1"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    yield process
-    process.stdin.close()
-    process.stdout.close()
-    process.wait()
+    builder = Builder()
+    yield builder
+    builder.close()
 
 
 @settings(

@@ -1,21 +1,23 @@
-"""Builds small books one after another, in processes that have imported Sphinx.
+"""The Python that a `builder.Builder` starts: it forks a build for each request.
 
-    python builder.py < requests
+    python builder_main.py < requests
 
-A request is a line of JSON: the `arguments` of sphinx-build, the file `log` for what it
-says, and after how many seconds it is killed, or null.  The answer is a line with the
-exit status.
+A request is a line of JSON with the names of the parameters of `Builder.build`.  The
+answer is a line with the exit status of the build, negative when a signal ended it.
 """
 
+import gc
 import json
 import os
 import signal
 import sys
 import time
+from typing import Any
 
 import myst_nb  # noqa: F401
+import sphinx_book_theme  # noqa: F401
 import sphinx_design  # noqa: F401
-from sphinx.cmd.build import build_main
+from sphinx.cmd.build import main
 
 import book.build.pipeline
 import book.directives.build_table
@@ -23,14 +25,24 @@ import book.exports.markdown_export
 import book.extension  # noqa: F401
 
 
-def build(arguments: list[str], log: str) -> None:
+def build(asked: dict[str, Any]) -> None:
     """Build in this process, a new one, and end it."""
     code = 2
     try:
-        file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.setsid()
+        signal.signal(
+            signal.SIGINT, signal.default_int_handler
+        )  # a shell may ignore it
+        signal.alarm(asked["limit"])
+        file = os.open(asked["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(file, 1)
         os.dup2(file, 2)
-        code = build_main(arguments)
+        os.chdir(asked["cwd"])
+        os.environ.clear()
+        os.environ.update(asked["env"])
+        sys.path[0] = asked["cwd"]  # as `python -m sphinx` has it
+        code = main(asked["arguments"])
     except SystemExit as error:
         print(error, file=sys.stderr)
         code = 1
@@ -50,9 +62,10 @@ def ended(child: int, seconds: float | None) -> int:
 
 
 if __name__ == "__main__":
+    gc.freeze()  # what has been imported is shared with every build
     for line in sys.stdin:
         asked = json.loads(line)
         child = os.fork()
         if child == 0:
-            build(asked["arguments"], asked["log"])
+            build(asked)
         print(ended(child, asked["killed"]), flush=True)
