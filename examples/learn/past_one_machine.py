@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import P
+from jax.sharding import AxisType, Mesh
 
 FONT = """
 111101101101111 010110010010111 111001111100111 111001111001111 101101111001001
@@ -89,7 +90,7 @@ def main(processes=1, process=0):
         jax.distributed.initialize(num_processes=processes, process_id=process)
     else:
         jax.config.update("jax_num_cpu_devices", 8)  # a CPU acts as eight devices
-    mesh = jax.make_mesh((jax.device_count(),), ("data",))
+    mesh = Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,))
     with jax.set_mesh(mesh):
         images, labels = my_images(process, processes)
         by_rows = jax.NamedSharding(mesh, P("data"))
