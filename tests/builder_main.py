@@ -30,9 +30,8 @@ def build(asked: dict[str, Any]) -> None:
     code = 2
     try:
         os.setsid()
-        signal.signal(
-            signal.SIGINT, signal.default_int_handler
-        )  # a shell may ignore it
+        # A shell may have told its background jobs to ignore Ctrl-C.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.alarm(asked["limit"])
         file = os.open(asked["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
