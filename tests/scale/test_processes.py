@@ -85,6 +85,46 @@ def test_numbers_of_64_bits_arrive_with_32_as_the_page_says(tmp_path):
     assert said.count("-1294967296") == 2 + 4
 
 
+EACH_ITS_OWN = """
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import NamedSharding, P
+
+jax.config.update("jax_debug_nans", True)
+jax.distributed.initialize()
+mesh = jax.make_mesh((8,), ("data",))
+rows = NamedSharding(mesh, P("data"))
+
+
+def placed(values):
+    return jax.make_array_from_callback((8,), rows, lambda index: values[index])
+
+
+@jax.jit
+@jax.shard_map(mesh=mesh, in_specs=P("data"), out_specs=P(), check_vma=False)
+def first(values):
+    return values.sum()
+
+
+print("value", float(first(placed(np.arange(8.0)))))
+jax.jit(jnp.log)(placed(np.array([-1.0] + 7 * [1.0])))
+print("no NaN here")
+"""
+
+
+def test_a_process_has_its_own_first_value_and_sees_only_its_own_nan(tmp_path):
+    """What the pages of two errors say of several processes."""
+    program = tmp_path / "own.py"
+    program.write_text(EACH_ITS_OWN)
+    status, said = launched(2, program, options=["--no-abort"])
+    assert status == 1
+    assert "[0] value 0.0\n" in said and "[1] value 4.0\n" in said
+    assert "[1] no NaN here\n" in said and "[0] no NaN here" not in said
+    again = re.findall(r"\[(\d)\].*Calling the de-optimized version", said)
+    assert set(again) == {"0"}
+
+
 def test_what_python_prints_is_not_broken_by_what_gloo_says():
     status, said = launched(2, "spanning.py")
     assert status == 0 and "Gloo" not in said
