@@ -36,15 +36,35 @@ def test_what_is_damaged_is_compiled_again_without_a_word(book):
     assert "array([ 1,  4,  7, 10]" in book.text("second").replace("Array", "array")
 
 
-def test_pages_that_measure_or_look_at_what_is_compiled_compile_all_of_it(book):
+# It looks at a compiled program, and at the environment of what it starts.
+LOOKS = """
+import subprocess
+f = jax.jit(lambda x: x * 3 + 1)
+assert "multiply" in f.lower(jnp.arange(4)).compile().as_text()
+print("child keeps:", "CACHE_DIR" in subprocess.check_output("env", text=True))
+"""
+
+
+def test_a_page_that_looks_at_what_is_compiled_compiles_all_of_it_for_others(book):
+    listens, calls = HITS.split("jax.jit")
+    cell = f"{listens}{LOOKS}jax.jit{calls}"
+    for name in "looks", "again":
+        book.page(name, ROWS[0], cell)
+        assert book.build().code == 0
+        assert "taken: 0" in book.text(name)
+        assert "child keeps: False" in book.text(name)
+    book.page("calls", ROWS[0], "assert True" + HITS)
+    assert book.build().code == 0
+    assert "taken: 2" in book.text("calls")
+
+
+def test_pages_that_measure_keep_nothing(book):
     def settings(*cells):
         page = read(book.page("page", "assert True", *cells), "page")
         return xla_cache.environment_of_page(page, book.root)
 
     assert settings("jax.jit(f)(x)") == xla_cache.environment(book.root)
     assert settings(":alone:\nseconds(f)") == {}
-    assert settings("print(jax.jit(f).lower(x).compile().as_text())") == {}
-    assert settings("jax.jit(f).lower(x).compile().memory_analysis()") == {}
     assert settings("jax.config.jax_compilation_cache_dir") == {}
 
 

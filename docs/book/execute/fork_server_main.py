@@ -63,6 +63,7 @@ import ipykernel.debugger  # noqa: E402, F401
 from ipykernel.kernelapp import IPKernelApp  # noqa: E402
 
 del sys.modules["debugpy"]
+ONLY_KEEPS = "BOOK_ONLY_KEEPS_COMPILED"  # a folder; see xla_cache
 # Options of prctl(2).
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
@@ -168,21 +169,22 @@ def run_kernel(arguments: list[str], env: dict[str, str]) -> NoReturn:
     os.environ.update(env)
     # JAX read the server's environment when it was imported.
     for name, value in env.items():
-        if name == "JAX_COMPILATION_CACHE_DIR":
-            jax.config.update(name.lower(), value)
+        if name in ("JAX_COMPILATION_CACHE_DIR", ONLY_KEEPS):
+            jax.config.update("jax_compilation_cache_dir", value)
         elif name.startswith("JAX_PERSISTENT_CACHE_"):
             jax.config.update(name.lower(), int(value))
-    keep_only_silent_programs()
+    keep_only_silent_programs(reads=ONLY_KEEPS not in env)
     parent = f"--IPKernelApp.parent_handle={os.getppid()}"
     sys.argv = ["ipykernel_launcher", parent, *arguments]
     IPKernelApp.launch_instance()
     os._exit(0)
 
 
-def keep_only_silent_programs() -> None:
+def keep_only_silent_programs(*, reads: bool = True) -> None:
     """Let JAX keep a compiled program only if the compiler wrote nothing to stderr.
 
-    Where it is read again, the compiler would not write that again.
+    Where it is read again, the compiler would not write that again.  Unless this
+    process `reads`, it compiles also what another one has kept.
     """
     # What a killed build has left half written is compiled again.
     warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation")
@@ -195,8 +197,12 @@ def keep_only_silent_programs() -> None:
         nonlocal written
         if event != "open" or not isinstance(arguments[0], str):
             return
-        reads = arguments[2] & os.O_ACCMODE == os.O_RDONLY
-        if not reads and arguments[0].startswith(inside):
+        if not arguments[0].startswith(inside):
+            return
+        if arguments[2] & os.O_ACCMODE == os.O_RDONLY:
+            if not reads:
+                raise PermissionError("this process compiles all that it runs")
+        else:
             before, written = written, os.fstat(2).st_size
             if written != before:
                 raise PermissionError("the compiler warned of it")

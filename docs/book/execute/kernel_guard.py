@@ -36,6 +36,8 @@ _CHANGES: dict[str, list[tuple[int, int | None]]] = {
     "os.rmdir": [(0, 1)],
     "os.truncate": [(0, None)],
 }
+# The folder of what XLA has compiled; see `xla_cache`.
+_COMPILED = "JAX_COMPILATION_CACHE_DIR", "BOOK_ONLY_KEEPS_COMPILED"
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -44,9 +46,8 @@ def refuse_to_write_outside(own: str) -> None:
 
     What is written elsewhere would stay there, and no reader would know.
     """
-    compiled = os.environ.get("JAX_COMPILATION_CACHE_DIR")
-    folders = [os.path.realpath(one) for one in (own, compiled, "/dev", "/proc") if one]
-    allowed = tuple(os.path.join(one, "") for one in folders)
+    folders = [own, "/dev", "/proc", *filter(None, map(os.environ.get, _COMPILED))]
+    allowed = tuple(os.path.join(os.path.realpath(one), "") for one in folders)
     hidden = os.path.join(os.path.realpath(os.path.expanduser("~")), ".")
 
     def check(path: object) -> None:

@@ -14,9 +14,13 @@ from pathlib import Path
 from book.source.model import Page
 
 MAX_BYTES = 500_000_000  # all pages together take a fiftieth
-# What is in a cell that shows something of its compiled program.
-_LOOKS = re.compile(r"\.as_text\(|_analysis\(|compilation_cache")
+# What is in a cell that shows something of its compiled program, or of this cache.
+_LOOKS = re.compile(r"\.as_text\(|_analysis\(")
+_CACHE = "compilation_cache"
 _FOLDER = "JAX_COMPILATION_CACHE_DIR"
+# The same folder, for the kernel of a page that keeps what it compiles there, and reads
+# nothing.  What the page starts finds no folder.
+ONLY_KEEPS = "BOOK_ONLY_KEEPS_COMPILED"
 _EVERYTHING = {
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
     "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
@@ -29,13 +33,16 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def environment_of_page(page: Page, folder: Path) -> dict[str, str]:
-    """The same for the kernel of `page`; nothing where it would show the difference.
+    """The same for the kernel of `page`, which shows nothing of what others compiled.
 
-    What measures must compile as its reader's program does. A compiled program that was
-    kept tells of itself in another order.
+    A compiled program that was kept tells of itself in another order. So a page that
+    looks at one compiles all of its own, and keeps it for its lessons' programs. What
+    measures keeps nothing, and compiles as its reader's program does.
     """
-    looks = any(cell.alone or _LOOKS.search(cell.source) for cell in page.cells)
-    return {} if looks else environment(folder)
+    if any(cell.alone or _CACHE in cell.source for cell in page.cells):
+        return {}
+    looks = any(_LOOKS.search(cell.source) for cell in page.cells)
+    return {ONLY_KEEPS: str(folder), **_EVERYTHING} if looks else environment(folder)
 
 
 def remove_if_too_large(folder: Path) -> None:
