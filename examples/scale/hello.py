@@ -20,7 +20,8 @@ def main():
         jax.distributed.initialize()  # on a cluster, JAX finds these itself
     mesh = Mesh(jax.devices(), ("data",), axis_types=(AxisType.Explicit,))
     jax.set_mesh(mesh)
-    x = jax.device_put(np.arange(8, dtype=np.float32), P("data"))
+    numbers = np.arange(jax.device_count(), dtype=np.float32)
+    x = jax.device_put(numbers, P("data"))  # a number on each device
     total = float(x.sum())  # over all devices, so all processes must ask for it
 
     print("process", jax.process_index(), "of", jax.process_count())

@@ -17,6 +17,7 @@ CHIPS = "v4:4x4x4", "v5p:4x4x4", "tpu7x:4x4x4"
 TOPOLOGIES = {  # that each way is compiled for
     "lower": ("v5p:2x2x4", "v5e:16x16", "v6e:16x16", *CHIPS),
     "lower_all_gather": CHIPS,
+    "lower_all_gather_gradient": ("v5e:8x16", "v5e:16x16", "v6e:16x16"),
     "lower_groups": CHIPS,
     "lower_all_gather_groups": CHIPS,
     "lower_eight_groups": ("v5p:8x8x8",),
@@ -79,6 +80,11 @@ def lower(mesh):
 def lower_all_gather(mesh):
     """Lower the product with a matrix gathered over all chips, in `shard_map`."""
     return lowered(by_all_gather, mesh)
+
+
+def lower_all_gather_gradient(mesh):
+    """Lower the gradient that goes back through an `all_gather` over all chips."""
+    return lowered(gradient(by_all_gather), mesh)
 
 
 def lower_groups(mesh):

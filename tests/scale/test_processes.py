@@ -36,6 +36,13 @@ def test_processes_form_one_mesh_of_eight(count):
     assert f"the mesh has devices of the processes {owners}\n" in said
 
 
+def test_the_first_program_runs_on_any_number_of_devices():
+    for each in 1, 8:
+        status, said = launched(2, "hello.py", options=["--devices", str(each)])
+        total = sum(range(2 * each))
+        assert status == 0 and said.count(f"all devices: {total:.1f}") == 2, said
+
+
 @pytest.mark.parametrize("count", [1, 2, 8])
 def test_a_process_may_drive_all_devices_of_a_host_or_one(count):
     status, said = launched(count, "slow_links.py")
