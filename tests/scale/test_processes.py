@@ -132,6 +132,75 @@ def test_a_process_has_its_own_first_value_and_sees_only_its_own_nan(tmp_path):
     assert set(again) == {"0"}
 
 
+INTERLEAVED = """
+import jax
+import numpy as np
+from jax import NamedSharding, P
+from jax.experimental import multihost_utils
+from jax.sharding import Mesh
+
+jax.distributed.initialize()
+devices = jax.devices()
+own = 2 * jax.process_index() + np.arange(2.0)
+for name, order in ("together", [0, 1, 2, 3]), ("in turn", [0, 2, 1, 3]):
+    mesh = Mesh([devices[n] for n in order], ("data",))
+    rows = NamedSharding(mesh, P("data"))
+    batch = jax.make_array_from_process_local_data(rows, own, (4,))
+    print(name, multihost_utils.process_allgather(batch, tiled=True))
+    for way in "global_array_to_host_local_array", "host_local_array_to_global_array":
+        given = batch if way.startswith("global") else own
+        try:
+            getattr(multihost_utils, way)(given, mesh, P("data"))
+            print(name, "runs")
+        except ValueError as error:
+            print(name, "raises", "contiguous subcube" in str(error))
+"""
+
+
+def test_a_mesh_that_goes_from_host_to_host_has_its_own_order_of_rows(tmp_path):
+    program = tmp_path / "interleaved.py"
+    program.write_text(INTERLEAVED)
+    status, said = launched(2, program, options=["--devices", "2"])
+    assert status == 0, said
+    assert said.count("together [0. 1. 2. 3.]") == said.count("in turn [0. 2. 1. 3.]") == 2
+    assert said.count("together runs") == said.count("in turn raises True") == 4
+
+
+TRACED_PMAP = """
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.experimental import multihost_utils
+
+jax.distributed.initialize()
+own = 2 * jax.process_index() + jnp.arange(2.0)  # 0, 1 here, and 2, 3 there
+add = jax.pmap(lambda x: lax.psum(x, "data"), axis_name="data")
+print("pmap", add(own)[0], "jit", jax.jit(add)(own)[0])
+square = jax.pmap(lambda w, x: (w * x) ** 2, in_axes=(None, 0))
+print("slope", jax.grad(lambda w: square(w, own).mean())(jnp.float32(1)))
+print("first", float(jax.pmap(lambda x: x, out_axes=None)(own)))
+copies = jax.pmap(lambda x: 0 * x + jax.process_index())(own)
+everywhere = multihost_utils.process_allgather(copies)
+print("apart", np.ptp(np.asarray(copies)), "in all", np.ptp(everywhere))
+given = jax.device_put(own, jax.local_devices()[0])
+jax.pmap(lambda x: x + 1, donate_argnums=0)(given)
+print("deleted", given.is_deleted())
+"""
+
+
+def test_a_pmap_that_is_traced_stays_in_its_process_as_its_pages_say(tmp_path):
+    program = tmp_path / "traced.py"
+    program.write_text(TRACED_PMAP)
+    status, said = launched(2, program, options=["--devices", "2"])
+    assert status == 0, said
+    for line in ("pmap 6.0 jit 1.0", "slope 1.0", "first 0.0", "deleted True"):
+        assert f"[0] {line}\n" in said
+    for line in ("pmap 6.0 jit 5.0", "slope 13.0", "first 2.0", "deleted True"):
+        assert f"[1] {line}\n" in said
+    assert said.count("apart 0.0 in all 1.0") == 2
+
+
 def test_what_python_prints_is_not_broken_by_what_gloo_says():
     status, said = launched(2, "spanning.py")
     assert status == 0 and "Gloo" not in said
