@@ -275,9 +275,10 @@ def rounding(session: nox.Session) -> None:
     made = "docs/_build/rounding"
     quiet = [*BUILD[2:], "-q", "-b", "dummy", "-d", f"{made}/doctrees"]
     if session.posargs:  # what these link to is left out, and is no concern here
-        pages = ",".join(f"{page}.md" for page in ("index", *session.posargs))
-        quiet += ["-D", f"include_patterns={pages}", "-d", f"{made}/some"]
-        quiet += ["-D", "suppress_warnings=mystnb.nbcell,toc,ref,myst"]
+        pages = ",".join(f"{page}.md" for page in session.posargs)
+        quiet += ["-D", f"root_doc={session.posargs[0]}", "-d", f"{made}/some"]
+        quiet += ["-D", f"include_patterns={pages}"]
+        quiet += ["-D", f"suppress_warnings={ABSENT}"]
     for target, bits in {"bfloat16": "7", "tf32": "10"}.items():
         how = ("-D", f"book_target={target}", f"{made}/{target}")
         session.run(BUILD[0], *quiet, *how)
