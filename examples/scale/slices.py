@@ -77,6 +77,22 @@ def mapped(function, before, after):
     return jax.shard_map(function, in_specs=before, out_specs=after)
 
 
+def in_two_steps(x):
+    """Exchange rows in the slice, and then with the other slice: (n, k) as it was."""
+    x = x.reshape(2, lax.axis_size("data"), -1, x.shape[-1])
+    x = lax.all_to_all(x, "data", 1, 1, tiled=True)
+    return lax.all_to_all(x, "slice", 0, 0, tiled=True).reshape(-1, x.shape[-1])
+
+
+def half_across(x):
+    """The same for two slices, and only the half for the other slice goes there."""
+    x = x.reshape(2, lax.axis_size("data"), -1, x.shape[-1])
+    x = lax.all_to_all(x, "data", 1, 1, tiled=True)
+    other = 1 - lax.axis_index("slice")
+    came = lax.ppermute(x[other], "slice", [(0, 1), (1, 0)])
+    return x.at[other].set(came).reshape(-1, x.shape[-1])
+
+
 ROWS = P(EVERYWHERE)
 COLLECTIVES = {  # of 32 MB in bfloat16 on each device, or 2 MB where they are gathered
     "psum": mapped(lambda x: lax.psum(x, EVERYWHERE), ROWS, P()),
@@ -89,6 +105,8 @@ COLLECTIVES = {  # of 32 MB in bfloat16 on each device, or 2 MB where they are g
     "all_to_all": mapped(
         lambda x: lax.all_to_all(x, EVERYWHERE, 0, 0, tiled=True), ROWS, ROWS
     ),
+    "all_to_all in two steps": mapped(in_two_steps, ROWS, ROWS),
+    "all_to_all, half across": mapped(half_across, ROWS, ROWS),
 }
 
 
