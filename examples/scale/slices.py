@@ -85,7 +85,7 @@ def in_two_steps(x):
 
 
 def half_across(x):
-    """The same for two slices, and only the half for the other slice goes there."""
+    """Exchange rows among all devices of two slices; half of them go to the other."""
     x = x.reshape(2, lax.axis_size("data"), -1, x.shape[-1])
     x = lax.all_to_all(x, "data", 1, 1, tiled=True)
     other = 1 - lax.axis_index("slice")
