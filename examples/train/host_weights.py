@@ -1,7 +1,7 @@
 """Keep the weights of all layers on the hosts, and bring one layer in at a time.
 
-`shielded` gathers a layer on the devices, behind the copy of each device's shard. Of
-`plain`, a compiler may gather it on the hosts, before the copies.
+With a barrier behind the copy of each device's shard, a layer is gathered on the
+devices. Without it, a compiler may gather the layer on the hosts, before the copies.
 
 Run it: `python -m examples.train.host_weights`
 """
@@ -19,22 +19,22 @@ WAYS = "lower", "lower_plain", "lower_gradient", "lower_plain_gradient"
 TOPOLOGIES = dict.fromkeys(WAYS, CHIPS)  # that each way is compiled for
 
 
-def layer(x, w, shielded):
+def layer(x, w, barrier):
     """Return the activations after a layer: (rows, WIDTH); `w` is on the host."""
     w = jax.device_put(w, jax.memory.Space.Device)
-    if shielded:
+    if barrier:
         w = lax.optimization_barrier(w)
     return jax.nn.relu(x @ jax.reshard(w, P())), None
 
 
-def forward(layers, x, shielded=True):
+def forward(layers, x, barrier=True):
     """Return the activations after all layers."""
-    return lax.scan(partial(layer, shielded=shielded), x, layers)[0]
+    return lax.scan(partial(layer, barrier=barrier), x, layers)[0]
 
 
-def gradient(layers, x, shielded=True):
+def gradient(layers, x, barrier=True):
     """Return the gradient of a loss, on the host as `layers` is."""
-    one = jax.checkpoint(partial(layer, shielded=shielded))
+    one = jax.checkpoint(partial(layer, barrier=barrier))
 
     def loss(layers):
         return (lax.scan(one, x, layers)[0].astype(jnp.float32) ** 2).mean()
@@ -63,7 +63,7 @@ def lower(mesh):
 
 def lower_plain(mesh):
     """Lower the forward pass that leaves to the compiler where it gathers."""
-    return lowered(partial(forward, shielded=False), mesh)
+    return lowered(partial(forward, barrier=False), mesh)
 
 
 def lower_gradient(mesh):
@@ -73,7 +73,7 @@ def lower_gradient(mesh):
 
 def lower_plain_gradient(mesh):
     """Lower the gradient that leaves to the compiler where it gathers."""
-    return lowered(partial(gradient, shielded=False), mesh)
+    return lowered(partial(gradient, barrier=False), mesh)
 
 
 def main():
@@ -90,7 +90,7 @@ def main():
         near = jax.device_put(near, P(None, "data"))
         far = jax.device_put(near, jax.memory.Space.Host)
         expected = jax.jit(gradient)(near, x)
-        ways = [jax.jit(partial(gradient, shielded=s))(far, x) for s in (True, False)]
+        ways = [jax.jit(partial(gradient, barrier=b))(far, x) for b in (True, False)]
     right = all(np.allclose(way, expected, rtol=1e-2, atol=1e-4) for way in ways)
     print(f"as on the devices: {right}")
 
