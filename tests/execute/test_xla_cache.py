@@ -58,6 +58,23 @@ def test_a_page_that_looks_at_what_is_compiled_compiles_all_of_it_for_others(boo
     assert "taken: 2" in book.text("calls")
 
 
+RECORDS = """
+import warnings
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    text = jax.jit(lambda x: x * 3 + 1).lower(jnp.arange(4)).compile().as_text()
+print("warned:", len(caught))
+"""
+
+
+def test_a_page_that_records_warnings_sees_none_of_the_cache(book):
+    for name in "first", "second":
+        book.page(name, ROWS[0], f"assert True{RECORDS}")
+        assert book.build().code == 0
+        assert "warned: 0" in book.text(name)
+
+
 def test_pages_that_measure_keep_nothing(book):
     def settings(*cells):
         page = read(book.page("page", "assert True", *cells), "page")

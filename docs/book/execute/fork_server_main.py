@@ -54,6 +54,7 @@ from typing import Any, NoReturn
 
 import jax
 import jax.numpy
+from jax._src import compilation_cache
 
 with contextlib.suppress(ImportError):  # each process would, as it first compiles
     import jaxlib.mlir.dialects.mhlo  # noqa: F401
@@ -185,29 +186,27 @@ def keep_only_silent_programs(*, reads: bool = True) -> None:
 
     Where it is read again, the compiler would not write that again.  Unless this
     process `reads`, it compiles also what another one has kept.
+
+    JAX has no settings for this, so two functions of its own are replaced.  An error in
+    their place would be a warning of JAX, and a cell that records warnings would see
+    it.
     """
     # What a killed build has left half written is compiled again.
-    warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation")
-    folder = jax.config.jax_compilation_cache_dir
-    if not folder:
-        return
-    inside, written = os.path.join(folder, ""), os.fstat(2).st_size
+    warnings.filterwarnings("ignore", "Error reading persistent compilation")
+    keep, written = compilation_cache.put_executable_and_time, os.fstat(2).st_size
 
-    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+    def keep_if_silent(*arguments: Any) -> None:
         nonlocal written
-        if event != "open" or not isinstance(arguments[0], str):
-            return
-        if not arguments[0].startswith(inside):
-            return
-        if arguments[2] & os.O_ACCMODE == os.O_RDONLY:
-            if not reads:
-                raise PermissionError("this process compiles all that it runs")
-        else:
-            before, written = written, os.fstat(2).st_size
-            if written != before:
-                raise PermissionError("the compiler warned of it")
+        before, written = written, os.fstat(2).st_size
+        if written == before:
+            keep(*arguments)
 
-    sys.addaudithook(hook)
+    def find_nothing(*_arguments: Any) -> tuple[None, None]:
+        return None, None
+
+    compilation_cache.put_executable_and_time = keep_if_silent
+    if not reads:
+        compilation_cache.get_executable_and_time = find_nothing
 
 
 def run_program(path: str) -> NoReturn:
