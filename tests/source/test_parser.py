@@ -246,7 +246,6 @@ def test_what_a_page_needs_is_checked(tmp_path, text, needs, reason):
 
 LIST = "- ```{code-cell}\n  1\n  ```\n"
 NOTE = "[^1]: A note.\n\n    ```{code-cell}\n    1\n    ```\n"
-INCLUDED = "```{eval-rst}\n.. include:: x.txt\n   :parser: myst\n```\n"
 RST = "```{eval-rst}\n.. note::\n\n.. code-cell::\n\n   1\n```\n"
 CELL = "```{code-cell}\n1\n```\n"
 INSTEAD = "would not run"
@@ -299,8 +298,7 @@ INSTEAD = "would not run"
         ("# Good", f"# Good\n\n<details>\n{CELL}</details>\n", 12, "in HTML"),
         ("# Good", "# Good\n\n    ```{code-cell}\n    1\n    ```\n", 11, "by four"),
         ("# Good", "# Good\n\n\t```{code-cell}\n\t1\n\t```\n", 11, "by four"),
-        ("# Good", f"# Good\n\n{RST}", 14, "in {eval-rst}"),
-        ("# Good", f"# Good\n\n{INCLUDED}", 12, "`include` in {eval-rst}"),
+        ("# Good", f"# Good\n\n{RST}", 11, "in {eval-rst}"),
         ("# Good", f"# Good\n\n{NOTE}", 13, INSTEAD),
         ("# Good\n", "# Good\n\n> ```{code-cell}\n> 1\n> ```\n", 11, "would not run"),
     ],
@@ -364,8 +362,6 @@ MATH = "mathematics would be set by a program from another host, and pages ask n
         ("## What {math}`a` is\n", 5),
         (":::{note}\n\n{math}`a` is one.\n:::\n", 7),
         ("| a |\n| --- |\n| {math}`a` |\n", 7),
-        ("```{eval-rst}\n.. math:: a = b\n```\n", 6),
-        ("```{eval-rst}\nSee :math:`a`.\n```\n", 6),
     ],
 )
 def test_mathematics_is_refused_where_it_stands(tmp_path, text, line):

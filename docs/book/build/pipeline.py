@@ -142,9 +142,7 @@ def slice_programs(
                 state.programs = programs(page, page_slicer, book.fail)
             if not state.problems:
                 with book.blame(page.name):
-                    state.code_cells = notebook.code_of_lessons(
-                        page, page_slicer, book.fail
-                    )
+                    state.code_cells = notebook.code_of_lessons(page, page_slicer)
         if not state.problems:
             env.book_slices[page.name] = stamp, state.programs, state.code_cells
     folder = book.made / "snippets"

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from book.exports.beside_pages import beside_pages
+from book.exports import markdown_export, notebook
+from book.exports.beside_pages import beside_pages, keep_only
 from book.state import book_of
 
 _ENDS = ("", ".txt")  # of a page's source: a.md, a.md.txt
@@ -26,6 +27,9 @@ def remove(app: Sphinx, exception: Exception | None) -> None:
     for path in _of_no_page(beside_pages(out, (".html",)), out, written):
         if path.stat().st_mtime_ns < began:  # search.html and such are new each time
             path.unlink()
+    keep_only(out, (markdown_export.END,), written)
+    with_code = {s.name for s in book_of(app).written() if notebook.has_files(s)}
+    keep_only(out, notebook.ENDS, with_code)
     for folder in (out / "_sources", made / "jupyter_execute", doctrees):
         for path in _of_no_page(folder.rglob("*"), folder, pages):
             if path.suffix in (".md", ".txt", ".ipynb", ".doctree"):

@@ -7,11 +7,10 @@ a text; so the notebook needs no other source.
 from __future__ import annotations
 
 import ast
-import io
 import posixpath
 import re
-import tokenize
 from html import escape
+from itertools import takewhile
 from pathlib import Path
 from urllib.parse import quote
 
@@ -26,7 +25,7 @@ from book.source.model import Listing
 from book.state import Book, PageState, book_of
 
 FOLDER, ENDS = "_downloads/programs", (".py", ".ipynb")
-_MARK = re.compile(r"# ?%%(?P<text>\s*\[markdown\])?\s*(?P<title>.*)")
+_MARK = re.compile(r"^# %%( \[markdown\])?\n", re.MULTILINE)
 
 
 def contents(program: str) -> list[str | CodeCell]:
@@ -34,45 +33,23 @@ def contents(program: str) -> list[str | CodeCell]:
 
     A text ends where code begins, with or without a mark.
     """
-    lines = program.splitlines()
     found: list[str | CodeCell] = []
     tree = ast.parse(program)
     if title := ast.get_docstring(tree):
         found.append(title)
-        first = tree.body[0]
-        span = range(first.lineno - 1, first.end_lineno or first.lineno)
-        lines = ["" if n in span else line for n, line in enumerate(lines)]
-    marks = _marks(program)
-    starts = marks if marks[:1] == [0] else [0, *marks]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        match = _MARK.fullmatch(lines[start]) if start in marks else None
-        inside = lines[start + 1 : end] if match else lines[start:end]
-        if match and match["title"]:
-            inside = [f"# {match['title']}", *inside]
-        if match and match["text"]:
-            text, inside = _text(inside)
-            found.append(text)
-        code = "\n".join(inside).strip("\n")
-        if code.strip():
-            found.append(CodeCell(f"code{start}", code, code))
+        program = "\n".join(program.split("\n")[tree.body[0].end_lineno :])
+    first, *rest = _MARK.split(program)
+    cells = [("", first), *zip(rest[::2], rest[1::2], strict=True)]
+    for is_text, cell in cells:
+        lines = cell.strip("\n").split("\n")
+        if is_text:
+            text = list(takewhile(lambda line: line[:1] in ("#", ""), lines))
+            lines = lines[len(text) :]
+            shown = (line.removeprefix("#").removeprefix(" ") for line in text)
+            found.append("\n".join(shown).strip())
+        if code := "\n".join(lines).strip("\n"):
+            found.append(CodeCell(f"code{len(found)}", code, code))
     return [one for one in found if one]
-
-
-def _marks(program: str) -> list[int]:
-    """The lines, counted from 0, that begin a cell; none of them inside a string."""
-    tokens = tokenize.generate_tokens(io.StringIO(program).readline)
-    comments = [token for token in tokens if token.type == tokenize.COMMENT]
-    found = [c for c in comments if c.start[1] == 0 and _MARK.fullmatch(c.string)]
-    return [comment.start[0] - 1 for comment in found]
-
-
-def _text(lines: list[str]) -> tuple[str, list[str]]:
-    """The text of the comments that `lines` begin with, and the lines below them."""
-    count = 0
-    while count < len(lines) and (lines[count].startswith("#") or not lines[count]):
-        count += 1
-    text = [line.removeprefix("#").removeprefix(" ") for line in lines[:count]]
-    return "\n".join(text).strip(), lines[count:]
 
 
 def offered(state: PageState, book: Book) -> dict[Listing, str]:

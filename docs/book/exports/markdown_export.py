@@ -15,10 +15,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from book.exports.beside_pages import keep_only
 from book.exports.markdown_writer import MarkdownWriter
 from book.files import write_changed_remove_rest
-from book.source.chapters import plain_title
+from book.source.chapters import plain_title, table_of_contents
 from book.source.model import Page
 from book.state import book_of
 
@@ -53,21 +52,11 @@ def links(env: BuildEnvironment, name: str) -> Callable[[str], str]:
 
 def index(pages: dict[str, Page], root: str, title: str) -> str:
     """The list of all pages, by chapters, in the order of the book."""
-    pages = dict(pages)
     lines = [f"# {title}", ""]
-
-    def add(name: str, level: int) -> None:
-        page = pages.pop(name, None)
-        if page is None:
-            return
-        inside = [one for one in page.toctree if one in pages]
-        if inside and level:
-            lines.extend(["", f"## {page.short or page.title}", ""])
-        lines.append(f"- [{plain_title(page.title)}]({name}{END})")
-        for one in inside:
-            add(one, level + 1)
-
-    add(root, 0)
+    for chapter, inside in table_of_contents([*pages.values()], root):
+        if chapter.name != root:
+            lines += ["", f"## {chapter.short or chapter.title}", ""]
+        lines += [f"- [{plain_title(page.title)}]({page.name}{END})" for page in inside]
     return "\n".join(lines) + "\n"
 
 
@@ -90,10 +79,3 @@ def write_index(app: Sphinx, exception: Exception | None) -> None:
         pages = {s.name: s.page for s in book_of(app).written() if s.page}
         text = index(pages, app.config.root_doc, app.config.project)
         write_changed_remove_rest([], {Path(app.outdir, INDEX): text})
-
-
-def remove_others(app: Sphinx, exception: Exception | None) -> None:
-    """Remove the Markdown of pages that are gone."""
-    if exception is None and app.builder.format == "html":
-        written = filter(book_of(app).writes, app.env.found_docs)
-        keep_only(Path(app.outdir), (END,), written)

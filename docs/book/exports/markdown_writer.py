@@ -134,9 +134,6 @@ class MarkdownWriter:
         language = node.get("language", "")
         return fenced(node.astext(), _OUTPUT.get(language, language))
 
-    def _block_math_block(self, node: nodes.math_block) -> str:
-        return f"$$\n{node.astext()}\n$$"
-
     def _block_transition(self, node: nodes.transition) -> str:
         return "" if "footnotes" in node["classes"] else "---"
 
@@ -209,9 +206,6 @@ class MarkdownWriter:
         marks = next("`" * n for n in range(1, len(runs) + 2) if n not in runs)
         pad = " " if text.startswith("`") or text.endswith("`") else ""
         return f"{marks}{pad}{text}{pad}{marks}"
-
-    def _inline_math(self, node: nodes.math) -> str:
-        return f"${node.astext()}$"
 
     def _inline_emphasis(self, node: nodes.emphasis) -> str:
         return f"*{''.join(map(self.inline, node.children))}*"

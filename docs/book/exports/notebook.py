@@ -13,7 +13,7 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urljoin
@@ -24,20 +24,23 @@ from nbformat import v4
 from sphinx.application import Sphinx
 from sphinx.locale import _
 
-from book.exports.beside_pages import keep_only
 from book.exports.markdown_writer import MarkdownWriter, Part
 from book.files import write_changed_remove_rest
 from book.snippets import render as layout
 from book.snippets.lessons import Lessons
 from book.snippets.program import Program
-from book.snippets.slicer import Slicer
+from book.snippets.slicer import Slicer, problem_of
 from book.snippets.statements import PAGE, SliceError, Statement
 from book.source.model import Cell, Page
-from book.state import PageState, Problem, book_of
+from book.state import PageState, book_of
 
 ENDS = (".ipynb", ".py")
 COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/{}.ipynb"
 _PIP = {"orbax": "orbax-checkpoint"}  # what pip calls otherwise than Python does
+# Cells of a notebook, without what is in them.
+_TEXT: dict[str, object] = {"cell_type": "markdown", "metadata": {}}
+_CODE = _TEXT | {"cell_type": "code", "outputs": [], "execution_count": None}
+_RAISES = {"metadata": {"tags": ["raises-exception"]}}
 _FRESH = "# A program of its own: it needs a Python in which JAX has not started."
 
 
@@ -56,19 +59,15 @@ class CodeCell:
 
 
 # -- the code of a page --------------------------------------------------------------
-def code_of_lessons(
-    page: Page, slicer: Slicer, fail: Callable[[Problem], None]
-) -> dict[int, list[CodeCell]]:
+def code_of_lessons(page: Page, slicer: Slicer) -> dict[int, list[CodeCell]]:
     """The code of each lesson of `page`, by the number of its cell.
 
-    There is none, and `fail` is told why, where the lessons make no program.
+    Raises `Problem` where the lessons make no program.
     """
     try:
         return _code_of_lessons(page, slicer)
     except SliceError as error:
-        at = (error.cell.line, error.cell.number) if error.cell else ()
-        fail(Problem(page.name, str(error), *at))
-        return {}
+        raise problem_of(page, error) from None
 
 
 def _code_of_lessons(page: Page, slicer: Slicer) -> dict[int, list[CodeCell]]:
@@ -96,12 +95,12 @@ def _lesson(lessons: Lessons, cell: Cell, done: set[Statement]) -> list[CodeCell
     """A lesson, below a cell with what it takes from elsewhere, if not `done` above."""
     name = f"cell{cell.number}"
     own = lessons.of(cell)
-    taken = [s for s in own if s.imported and (PAGE, s.imported.bound) in lessons.links]
-    kept = lessons.keep(taken)
+    taken = [s for s in own if lessons.needs.is_ours(s)]
+    kept = lessons.needs.keep(taken)
     new = {s for s in kept if s.unit != PAGE and s not in done}
     _refuse_clashes(lessons, new, cell.number)
     done |= {s for s in new if not s.imported}
-    above = Program(lessons, new, []).without_devices() if new else ""
+    above = Program(lessons, new, []).above_with_imports() if new else ""
     program = Program(lessons, kept, own)
     local = {s.node: "" for s in taken}
     in_notebook = _replace(cell.source, own, local)
@@ -210,25 +209,10 @@ def notebook(made: list[str | CodeCell]) -> str:
     found: list[dict[str, object]] = []
     for number, one in enumerate(made):
         if isinstance(one, str):
-            found.append(
-                {
-                    "cell_type": "markdown",
-                    "id": f"text{number}",
-                    "source": one,
-                    "metadata": {},
-                }
-            )
+            found.append(_TEXT | {"id": f"text{number}", "source": one})
         elif one.notebook:
-            found.append(
-                {
-                    "cell_type": "code",
-                    "id": one.id,
-                    "source": one.notebook,
-                    "metadata": {"tags": ["raises-exception"]} if one.raises else {},
-                    "outputs": [],
-                    "execution_count": None,
-                }
-            )
+            cell = _CODE | {"id": one.id, "source": one.notebook}
+            found.append(cell | _RAISES if one.raises else cell)
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     content = {
         "cells": found,
@@ -264,7 +248,7 @@ def write_page(
         return  # a page without a source, such as the search
     book = book_of(app)
     state, page = book.state(name), book.state(name).page
-    if page is None or page.kernel is None or not _has_files(state):
+    if page is None or page.kernel is None or not has_files(state):
         return
     site = app.config.html_baseurl
     address = urljoin(site.rstrip("/") + "/", f"{name}.html") if site else ""
@@ -279,14 +263,8 @@ def write_page(
     write_changed_remove_rest([], files)
 
 
-def remove_others(app: Sphinx, exception: Exception | None) -> None:
-    """Remove the files of pages that are gone, that failed, or have no lesson now."""
-    if exception is None and app.builder.format == "html":
-        states = book_of(app).written()
-        keep_only(Path(app.outdir), ENDS, [s.name for s in states if _has_files(s)])
-
-
-def _has_files(state: PageState) -> bool:
+def has_files(state: PageState) -> bool:
+    """Whether a page has a notebook and a script: it has a lesson, and did not fail."""
     return bool(state.code_cells) and not state.problems
 
 

@@ -22,14 +22,14 @@ _RETURNS = (ast.Return, ast.Yield, ast.YieldFrom)
 
 
 class Lessons:
-    """The statements of a page, or of a module, followed once."""
+    """The statements of a page, or of a module, and what each of them needs."""
 
     def __init__(self, slicer: Slicer, body: list[Statement]):
         self._slicer = slicer
         self.all: list[Statement] = []  # modules first, in the order of importing
         self.links: dict[Name, Name] = {}  # an imported name: what it is in its module
         self._gather(body, set())
-        self._needs = Needs(self.links, self.all)
+        self.needs = Needs(self.links, self.all)
 
     def _gather(self, body: list[Statement], seen: set[Path]) -> None:
         for one in body:
@@ -64,19 +64,9 @@ class Lessons:
                 said = f"move `{ast.unparse(node)}` to the top level"
                 raise SliceError(said, one.cell)
 
-    def is_ours(self, one: Statement) -> bool:
-        """Whether it imports what a program has written out."""
-        return self._needs.is_ours(one)
-
     def of(self, cell: Cell) -> list[Statement]:
         """The statements of a cell of the page."""
         return [one for one in self.all if one.place == (PAGE, cell.number)]
-
-    def keep(
-        self, own: Iterable[Statement], wanted: Iterable[Name] = ()
-    ) -> set[Statement]:
-        """The statements `own`, and those that they and the names `wanted` need."""
-        return self._needs.keep(own, wanted)
 
     def program(self, cell: Cell) -> str:
         """The program of a cell: it prints what the cell shows."""
@@ -95,12 +85,12 @@ class Lessons:
     ) -> str:
         """The program of the statements `own`, with the names `wanted`."""
         needing = [s for s in own if s.fails or not s.imported] or own
-        return Program(self, self.keep(needing, wanted), own).text(source, raises)
+        return Program(self, self.needs.keep(needing, wanted), own).text(source, raises)
 
     def is_quiet(self, one: Statement) -> bool:
         """Whether it calls a function of the book that returns nothing."""
-        for name in self._needs.names(one, {called(getattr(one.node, "value", None))}):
-            node = getattr(self._needs.bound.get(name), "node", None)
+        for name in self.needs.names(one, {called(getattr(one.node, "value", None))}):
+            node = getattr(self.needs.bound.get(name), "node", None)
             if isinstance(node, ast.FunctionDef):
                 return not any(isinstance(part, _RETURNS) for part in ast.walk(node))
         return False

@@ -128,10 +128,7 @@ class _Flow(Uses, ast.NodeVisitor):
         self.generic_visit(node)
 
     # -- what has names of its own ---------------------------------------------
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        self._function(node)
-
-    def _function(
+    def visit_FunctionDef(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     ) -> None:
         rules = getattr(node, "decorator_list", ())
@@ -147,14 +144,10 @@ class _Flow(Uses, ast.NodeVisitor):
         self.takes |= inner.takes - own
         self._bind(getattr(node, "name", None))
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self._function(node)
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        self._function(node)
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
 
     def visit_ListComp(self, node: ast.AST) -> None:
-        """Of a comprehension or a class, which run at once, with names of their own."""
+        """A comprehension or a class: it runs at once, and has names of its own."""
         inner = _Flow(self._known)
         inner.generic_visit(node)
         own = inner.binds

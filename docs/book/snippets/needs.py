@@ -23,7 +23,7 @@ import ast
 from collections.abc import Iterable
 
 from book.snippets.statements import PAGE, PYTHON, Name, SliceError, Statement
-from book.snippets.vocabulary import ASSIGNS, defines, sets, sets_devices, settled
+from book.snippets.vocabulary import defines, sets, sets_devices, settled
 
 
 class Needs:
@@ -136,14 +136,10 @@ class Needs:
         self._changing |= self.names(one, used.changes)
         if one.fails or one.is_main or ours:
             return
-        changed = self._changed(one, names)
-        setting = sets(one.node)
-        modules = self._imported(one, setting)
-        if "open" in setting or modules:
+        modules = self._imported(one, sets(one.node))
+        if modules:
             self._settings.add(one)
-        if not isinstance(one.node, ASSIGNS):  # what reads `math.tau` needs its value
-            changed -= modules
-        self._bind(one, bound, names, changed)
+        self._bind(one, bound, names, self._changed(one, names) - modules)
 
     def _imported(self, one: Statement, names: set[str]) -> set[Name]:
         """Those of `names` that are imported from elsewhere, not from our modules."""
@@ -238,8 +234,5 @@ class Needs:
 
 
 def _only_defines(one: Statement) -> bool:
-    """Whether a statement imports, defines or says something, and computes nothing."""
-    value = getattr(one.node, "value", None)
-    if isinstance(one.node, ast.Expr) and isinstance(value, ast.Constant):
-        return True
+    """Whether a statement imports or defines something, and computes nothing."""
     return not one.fails and (bool(one.imported) or defines(one.node))

@@ -60,7 +60,7 @@ class Program:
         names = made(own[-1].node)
         return f"print({', '.join(names)})" if names else ""
 
-    def without_devices(self) -> str:
+    def above_with_imports(self) -> str:
         """The statements below what they import: a cell of a notebook."""
         blocks = [layout.imports(self._imported()), _code(self.above)]
         return layout.joined(blocks).rstrip("\n")
@@ -87,7 +87,7 @@ class Program:
 
     def _refuse_two_meanings(self) -> None:
         known: dict[str, str] = {}
-        for one in (s for s in self.steps if not self._is_ours(s)):
+        for one in (s for s in self.steps if not self.lessons.needs.is_ours(s)):
             for name in one.uses.bound:
                 meaning = one.imported.means if one.imported else one.unit
                 if known.setdefault(name, meaning) != meaning:
@@ -98,12 +98,9 @@ class Program:
 
     def _imported(self) -> list[Imported]:
         """What it imports from elsewhere."""
-        found = (s for s in self.steps if not (s.fails or self._is_ours(s)))
+        is_ours = self.lessons.needs.is_ours
+        found = (s for s in self.steps if not (s.fails or is_ours(s)))
         return [s.imported for s in found if s.imported]
-
-    def _is_ours(self, one: Statement) -> bool:
-        """Whether it imports what the program has written out."""
-        return self.lessons.is_ours(one)
 
 
 def _code(steps: Iterable[Statement]) -> str:

@@ -19,7 +19,7 @@ from book.source import dependencies
 from book.source.model import Cell, Listing, Page
 from book.state import Problem
 
-__all__ = ["SliceError", "Slicer", "programs"]
+__all__ = ["SliceError", "Slicer", "problem_of", "programs"]
 
 
 def programs(
@@ -34,12 +34,12 @@ def programs(
         try:
             found[name] = program()
         except SliceError as error:
-            fail(_problem(page, error, line, number))
+            fail(problem_of(page, error, line, number))
 
     try:
         lessons = slicer.page(page.cells)
     except SliceError as error:
-        fail(_problem(page, error, None, None))
+        fail(problem_of(page, error))
         return {}
     for cell in page.cells:
         if cell.visible and not cell.fresh:  # which is a program already
@@ -51,8 +51,8 @@ def programs(
     return found
 
 
-def _problem(
-    page: Page, error: SliceError, line: int | None, number: int | None
+def problem_of(
+    page: Page, error: SliceError, line: int | None = None, number: int | None = None
 ) -> Problem:
     """What is wrong, at the cell that is to blame, or else where the program is."""
     if error.cell:

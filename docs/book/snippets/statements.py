@@ -18,7 +18,6 @@ from book.source.model import Cell
 PAGE = "the page"
 PYTHON = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 Name = tuple[str, str]  # the page or module, and the name
-_MUTABLE = ("dict", "list", "set")
 _BLIND = {"eval", "exec", "globals", "locals", "vars"}  # nobody can see what they use
 _UNSEEN = "and no copy would have them; use them by name"
 # The module that a cell, or a copy of it, is: `__main__`, `sys.modules[__name__]`.
@@ -110,49 +109,21 @@ def _split(
         else:
             found = uses(node, last and cell is not None and shows(node))
             if cell is None or cell.visible:
-                _refuse(node, code, found, cell)
+                _refuse(code, found, cell)
             yield Statement(node, unit, cell, comment, code, last, found)
 
 
-def _refuse(node: ast.stmt, code: str, found: Uses, cell: Cell | None) -> None:
+def _refuse(code: str, found: Uses, cell: Cell | None) -> None:
     """Refuse what no program could do as its cell, or a module, does it."""
     if cell and _MODULE_ITSELF.search(_IS_MAIN.sub("", code)):
         raise SliceError(f"binds names of its own module, {_UNSEEN}", cell)
-    if cell and (name := _changed_default(node)):
-        what = f"changes the default of `{name}`, as calls in other cells do"
-        raise SliceError(f"{what}: make it None, and the value inside", cell)
-    if cell and sets_environment(node):
+    if cell and sets_environment(code):
         what = "sets the environment, which JAX reads while it is imported"
         raise SliceError(f"{what}: make the cell `:fresh:`", cell)
     for blind in _BLIND & (found.reads | found.later) if cell else ():
         raise SliceError(f"`{blind}()` hides which names it uses, {_UNSEEN}", cell)
     for name in sorted(found.bound & PYTHON):
         raise SliceError(f"binds `{name}`, which is Python's own; rename it", cell)
-
-
-def _changed_default(node: ast.stmt) -> str | None:
-    """The parameter of a function in `node` whose default its body changes in place."""
-    for function in ast.walk(node):
-        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        takes = function.args
-        positional = [*takes.posonlyargs, *takes.args]
-        first = len(positional) - len(takes.defaults)
-        pairs: list[tuple[ast.arg, ast.expr | None]] = [
-            *zip(positional[first:], takes.defaults, strict=True),
-            *zip(takes.kwonlyargs, takes.kw_defaults, strict=True),
-        ]
-        with_default = {arg.arg for arg, default in pairs if _is_mutable(default)}
-        changed = {name for one in function.body for name in uses(one).breaks}
-        for name in sorted(with_default & changed):
-            return name
-    return None
-
-
-def _is_mutable(node: ast.AST | None) -> bool:
-    """Whether it makes a list, a dict or a set."""
-    made = isinstance(node, ast.List | ast.Dict | ast.Set)
-    return made or getattr(getattr(node, "func", None), "id", "") in _MUTABLE
 
 
 def _imported(

@@ -29,13 +29,12 @@ SETS = tuple(
     "chdir clear_ disable_ enable_ filterwarnings initialize reset_ seed set_ "
     "setrecursionlimit simplefilter update".split()
 )
-
-# Those that set such a state, or make a file, and return something all the same.
-ALSO_SETS = ("makedirs", "mkdir", "seterr", "write", "write_bytes", "write_text")
-_CHANGE_A_DICT = ("clear", "pop", "popitem", "setdefault", "update")
-ASSIGNS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)
-_PATHS = (ast.If, ast.Try, ast.ExceptHandler)
-_LINES = (ast.stmt, ast.ExceptHandler)
+_SETS_ENVIRONMENT = re.compile(
+    r"\benviron(\[[^]]*\])? *\|?=[^=]"
+    r"|\bdel .*\benviron\["
+    r"|\benviron\.(clear|pop|popitem|setdefault|update)\("
+    r"|\b(put|unset|set)env\("
+)
 _DEVICES = re.compile(r"jax\.config\.update\(\s*[\"']jax_num_cpu_devices")
 
 
@@ -58,28 +57,13 @@ def is_silent(function: ast.AST | None) -> bool:
     return name in SILENT or name.startswith("def")  # defjvp, def_vmap
 
 
-def sets(node: ast.AST) -> set[str]:
-    """The modules whose state it sets: "jax" of `jax.config.update(…)`.
-
-    So do `sys.path.insert(…)`, `math.tau = 1` and `plt.rcParams["a"] = 1`; under a key
-    that the page made, only what has that key finds anything.
-    "open" is among them where it writes to a file: a copy has only its own files.
-    What a `with` sets is over below it, and a loop that measures may set things anew.
-    """
-    if isinstance(node, ast.With):
-        opened = [one.context_expr for one in node.items]
-        return {"open"} if any(map(_opens_to_write, opened)) else set()
-    if isinstance(node, _PATHS):
-        inner = (one for one in ast.iter_child_nodes(node) if isinstance(one, _LINES))
-        return set().union(*map(sets, inner))
-    call = getattr(node, "value", None)
-    if isinstance(node, ast.Expr) and (
-        called(call).startswith(SETS) or is_silent(getattr(call, "func", None))
-    ):
-        return {root(call)}
-    if isinstance(node, ast.Expr | ast.Assign) and called(call) in ALSO_SETS:
-        return {root(call)}
-    return {root(one) for one in _targets(node) if _is_part(one)}
+def sets(node: ast.stmt) -> set[str]:
+    """The module whose state a call sets: "jax" of `jax.config.update(…)`."""
+    if not isinstance(node, ast.Expr):
+        return set()
+    call = node.value
+    found = called(call).startswith(SETS) or is_silent(getattr(call, "func", None))
+    return {root(call)} if found else set()
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:
@@ -89,42 +73,14 @@ def _targets(node: ast.AST) -> list[ast.expr]:
     return [node.target] if isinstance(node, ast.AugAssign | ast.AnnAssign) else []
 
 
-def _is_part(target: ast.expr) -> bool:
-    """Whether it is `a.b`, or `a["b"]`, and no name."""
-    if isinstance(target, ast.Subscript):
-        return isinstance(target.slice, ast.Constant)
-    return isinstance(target, ast.Attribute)
-
-
 def sets_devices(code: str) -> bool:
     """Whether the statement `code` says how many devices a CPU acts as."""
     return bool(_DEVICES.match(code))
 
 
-def sets_environment(node: ast.AST) -> bool:
-    """Whether code sets a variable of the environment, in whatever words."""
-    return any(map(_is_variable_set, ast.walk(node)))
-
-
-def _is_variable_set(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call) and called(node) in ("putenv", "unsetenv"):
-        return True
-    changed: ast.AST | None = None
-    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        changed = node.value
-    elif isinstance(node, ast.AugAssign):
-        changed = node.target
-    elif isinstance(node, ast.Call) and called(node) in _CHANGE_A_DICT:
-        changed = getattr(node.func, "value", None)
-    return getattr(changed, "attr", getattr(changed, "id", "")) == "environ"
-
-
-def _opens_to_write(node: ast.AST) -> bool:
-    """Whether it is `open(name, "w")`, or the like."""
-    given = getattr(node, "args", [])[1:] + getattr(node, "keywords", [])
-    values = (getattr(one, "value", None) for one in given)
-    modes = "".join(value for value in values if isinstance(value, str))
-    return called(node) == "open" and root(node) == "open" and bool({*modes} & {*"wax"})
+def sets_environment(code: str) -> bool:
+    """Whether code sets a variable of the environment."""
+    return bool(_SETS_ENVIRONMENT.search(code))
 
 
 def shows(node: ast.stmt) -> bool:

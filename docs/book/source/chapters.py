@@ -139,16 +139,9 @@ def lessons_not_above(pages: list[Page]) -> list[Problem]:
         if not lists:
             continue
         for line, name in page.needs:
-            above = any(_above(name, page.name, toctree) for toctree in lists)
+            above = any(name in one[: one.index(page.name)] for one in lists)
             other = known.get(name)
             if not above or (other and other.kind != LESSON):
                 why = f"needs {name}, which is no lesson above it in its chapter"
                 found.append(Problem(page.name, why, line))
     return found
-
-
-def _above(first: str, second: str, toctree: list[str]) -> bool:
-    """Whether a toctree has both pages, in this order."""
-    if first not in toctree or second not in toctree:
-        return False
-    return toctree.index(first) < toctree.index(second)

@@ -134,18 +134,10 @@ def _named(source: str) -> frozenset[str]:
     Raises `SyntaxError`.
     """
     found: set[str] = set()
-    for node in _statements(parse(source).body):
+    for node in ast.walk(parse(source)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
     parts = (name.split(".") for name in found)
     return frozenset(".".join(p[:k]) for p in parts for k in range(1, len(p) + 1))
-
-
-def _statements(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """All statements of `body`, and those inside them; ten times as fast as a walk."""
-    for node in body:
-        yield node
-        for inner in ("body", "orelse", "finalbody", "handlers", "cases"):
-            yield from _statements(getattr(node, inner, []))

@@ -45,11 +45,10 @@ _NO_MATH = (
     "mathematics would be set by a program from another host, and pages ask none; "
     "write it as code, or in Unicode"
 )
-_MATH_IN_RST = re.compile(r"\s*\.\. +math::|:math:`")
 NOT_UTF_8 = "is not UTF-8; save it as UTF-8"
 _NUL = "has a NUL (a character of value 0), which would run as another; remove it"
 # Directives whose content is no Markdown.
-_VERBATIM = (*"code literal eval-rst math raw toctree chapter compiled".split(),)
+_VERBATIM = (*"code literal raw toctree chapter compiled".split(),)
 _WITHIN = {
     "list_item_open": "a list",
     "blockquote_open": "a quotation",
@@ -65,8 +64,6 @@ _UNPARSED = {
 _ALMOST_A_CELL = re.compile(
     r"^\W*(`{3,}|~{3,}|:{3,})\s*\{\s*code[-_ ]cell", re.I | re.M
 )
-# An included file may be parsed as Markdown, with cells.
-_LOST_IN_RST = re.compile(r"\s*\.\.\s+(code-cell|literalinclude|include)\s*::", re.I)
 _ERROR = re.compile(r"[A-Za-z_][\w.]*\s*(:|$)")
 _BY_LINES = {"lines", "lineno-match", "start-at", "end-at"}
 
@@ -297,13 +294,8 @@ class _Markdown:
         elif name == "math":
             self.lost.append((line, _NO_MATH))
         elif name == "eval-rst":
-            for number, one in enumerate(fence.body, fence.first):
-                if _MATH_IN_RST.search(one):
-                    self.lost.append((number, _NO_MATH))
-                if match := _LOST_IN_RST.match(one):
-                    why = f"`{match[1]}` in {{eval-rst}} would be lost; "
-                    why += "write it in Markdown"
-                    self.lost.append((number, why))
+            why = "cells and listings in {eval-rst} would be lost; write it in Markdown"
+            self.lost.append((line, why))
         elif name and not name.startswith(_VERBATIM):
             self.add("\n".join(fence.body), fence.first - 1, f"{{{name}}}")
 
