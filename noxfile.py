@@ -224,11 +224,15 @@ def build_alone(session: nox.Session, name: str) -> None:
 
     What JAX raises on it is kept, as `outputs` does for the book.
     """
-    only = {"root_doc": name, "include_patterns": f"{name}.md"}
-    only |= {"suppress_warnings": ABSENT, "book_keep_outputs": "1"}
-    options = [word for item in only.items() for word in ("-D", "{}={}".format(*item))]
     made = ("-d", str(ALONE / "doctrees"), "docs", str(ALONE / "html"), "-b", "html")
+    options = (*only(name, f"{name}.md"), "-D", "book_keep_outputs=1")
     session.run("sphinx-build", "-q", "-W", "--keep-going", *made, *options)
+
+
+def only(root: str, pages: str) -> list[str]:
+    """Options of a build of some `pages`, the first of them `root`, and no others."""
+    found = ["-D", f"root_doc={root}", "-D", f"include_patterns={pages}"]
+    return [*found, "-D", f"suppress_warnings={ABSENT}"]
 
 
 @runs_in("tests")
@@ -274,11 +278,9 @@ def rounding(session: nox.Session) -> None:
     install(session, "test")
     made = "docs/_build/rounding"
     quiet = [*BUILD[2:], "-q", "-b", "dummy", "-d", f"{made}/doctrees"]
-    if session.posargs:  # what these link to is left out, and is no concern here
+    if session.posargs:
         pages = ",".join(f"{page}.md" for page in session.posargs)
-        quiet += ["-D", f"root_doc={session.posargs[0]}", "-d", f"{made}/some"]
-        quiet += ["-D", f"include_patterns={pages}"]
-        quiet += ["-D", f"suppress_warnings={ABSENT}"]
+        quiet += [*only(session.posargs[0], pages), "-d", f"{made}/some"]
     for target, bits in {"bfloat16": "7", "tf32": "10"}.items():
         how = ("-D", f"book_target={target}", f"{made}/{target}")
         session.run(BUILD[0], *quiet, *how)
@@ -293,9 +295,7 @@ def small(session: nox.Session) -> None:
     """A chapter builds, and programs run, on one device and on four: -- [CHAPTER]."""
     install(session, "test")
     [chapter] = session.posargs or ["start"]
-    alone = ("-D", f"root_doc={chapter}/index", "-D", f"include_patterns={chapter}/*")
-    # What it links to is left out, and is no concern here.
-    alone += ("-D", "suppress_warnings=mystnb.nbcell,toc,ref,myst")
+    alone = only(f"{chapter}/index", f"{chapter}/*")
     solutions = "tests/test_exercises.py::test_the_solution_passes"
     for target in ("cpu-1", "cpu-4"):
         made = f"docs/_build/small/{target}"
@@ -363,6 +363,9 @@ def site(session: nox.Session) -> None:
     install(session, "docs")
     others = [word for word in session.posargs if Path(word, "record.json").is_file()]
     options = [word for word in session.posargs if word not in others]
+    for word in options:
+        if not word.startswith("-") and "=" not in word:
+            session.error(f"{word} is no folder with a book: it has no record.json")
     session.run(*BUILD, str(HTML), "-b", "html", *options)
     build_languages(session, *options)
     command = ("python", "-m", "book.publish.assemble", "docs/_build/site", str(HTML))
@@ -399,7 +402,8 @@ def new(session: nox.Session) -> None:
 def linkcheck(session: nox.Session) -> None:
     """Every link leads somewhere."""
     install(session, "docs")
-    session.run(*BUILD, "docs/_build/linkcheck", "-b", "linkcheck", *session.posargs)
+    made = ("-d", "docs/_build/doctrees_linkcheck", "docs/_build/linkcheck")
+    session.run(*BUILD, *made, "-b", "linkcheck", *session.posargs)
 
 
 @nox.session

@@ -6,6 +6,7 @@ depend on the rest of the engine: a change there runs no page again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ def setup(app: Sphinx) -> dict[str, object]:
 
     machine_check.check(app)
     # The hardware is looked for while the rest loads.
-    probe.setup(app)
+    probe.look_for_hardware(app)
 
     from book.build import (
         changed_pages,
@@ -69,6 +70,15 @@ def setup(app: Sphinx) -> dict[str, object]:
     behind_others = partial(app.connect, priority=800)
     before_collectors = partial(app.connect, priority=400)
     last = partial(app.connect, priority=900)
+
+    def when_built(write: Callable[[Sphinx], None]) -> None:
+        """Call `write` when a site has been built, unless the build broke off."""
+
+        def finished(app: Sphinx, exception: Exception | None) -> None:
+            if exception is None and app.builder.format == "html":
+                write(app)
+
+        behind_others("build-finished", finished)
 
     # How many pages run at a time; 0 leaves it to the target.
     app.add_config_value("book_jobs", 0, "", types=(int,))
@@ -156,20 +166,20 @@ def setup(app: Sphinx) -> dict[str, object]:
     behind_others("html-page-context", notebook.write_page)
 
     # What readers take along of all pages.
-    behind_others("build-finished", copied_programs.write)
-    behind_others("build-finished", lesson_programs.write)
-    behind_others("build-finished", markdown_export.write_index)
+    when_built(copied_programs.write)
+    when_built(lesson_programs.write)
+    when_built(markdown_export.write_index)
     # What this build verified, and what it raises.
-    behind_others("build-finished", build_record.write)
+    when_built(build_record.write)
     behind_others("build-finished", release_diff.keep)
     # What was found out about texts is known to the next build.
     behind_others("build-finished", pipeline.keep_results)
     # What the search knows of each section.
-    behind_others("build-finished", search_sections.write)
+    when_built(search_sections.write)
     # Nothing stays of pages that are gone.
-    behind_others("build-finished", stale_files.remove)
+    when_built(stale_files.remove)
     # What is in the site is what the next build has to find there.
-    behind_others("build-finished", site_files.keep)
+    when_built(site_files.keep)
     # What is built is what is there.
     behind_others("build-finished", changed_pages.check_saved)
     # Say how it went, here and to the next build.

@@ -56,7 +56,7 @@ def test_a_writer_is_alone_and_goes_before_later_readers():
         assert log == ["first"]
         first_may_go.set()
         await asyncio.wait_for(asyncio.gather(first, *tasks), 10)
-        assert log == ["first", "one", "two", "late"]
+        assert log == ["first", "one", "late", "two"]
 
     asyncio.run(main())
 

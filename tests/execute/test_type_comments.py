@@ -77,7 +77,6 @@ RIGHT = {
     "two names": "a = b = v  # float32[4]",
     "tuple": "a, (b, c) = x, pair  # float32[8@data,4], float32[8@data,4], float32[]",
     "one name for two": "both = pair  # float32[8@data,4], float32[]",
-    "augmented": "y = x\ny += 1  # float32[8@data,4]",
     "annotated": "y: jax.Array = x  # float32[8@data,4]",
     "attribute": "class A: pass\nA.x = x  # float32[8@data,4]",
     "item": "d = {}\nd[0] = x  # float32[8@data,4]",
@@ -99,8 +98,6 @@ RIGHT = {
     "vmap": "def row(x):  # float32[4]\n    '''Doc.'''\n"
     "    return x.sum()  # float32[]\n"
     "jax.vmap(row)(jnp.ones((3, 4)))",
-    "a parameter a line": "def h(\n    a,  # float32[4]: a row\n"
-    "    b,  # float32[8@data,4]\n):\n    return a + b\nh(v, x)",
     "two lines of parameters": "def h(a,\n      b):  "
     "# float32[4], float32[8@data,4]\n    return a\nh(v, x)",
     "a method": "class Rows:\n    def m(self, a):  # float32[4]\n"

@@ -62,16 +62,9 @@ class CrossReferences(PageMemory[set[str]]):
 
 
 def update(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """The pages that lead to what is not where, or what, it was in the last build.
-
-    All of them where the last build that read pages wrote them to another folder, as
-    the one that follows links does.
-    """
+    """The pages that lead to what is not where, or what, it was in the last build."""
     before, now = getattr(env, "book_inventory", {}), _inventory(app, env)
-    elsewhere = getattr(env, "book_written_to", app.outdir) != app.outdir
-    env.book_inventory, env.book_written_to = now, app.outdir
-    if elsewhere:
-        return sorted(env.found_docs)
+    env.book_inventory = now
     names = before.keys() | now.keys()
     changed = {name for name in names if before.get(name) != now.get(name)}
     return sorted(

@@ -34,16 +34,11 @@ def begin(app: Sphinx, config: Config) -> None:
     except OSError as error:
         signals.explain_unwritable(error, book.made)
         raise
-    if marker(app).exists():
+    if book.unfinished.exists():
         # Sphinx compares times, and would take a half-written page for a new one.
         logger.info("the last build was stopped half-way; every page is written again")
         shutil.rmtree(app.doctreedir, ignore_errors=True)
         Path(app.doctreedir).mkdir(parents=True)
-
-
-def marker(app: Sphinx) -> Path:
-    """The file that is there while a build is at work, and after one was killed."""
-    return book_of(app).unfinished
 
 
 def end(app: Sphinx, exception: Exception | None) -> None:
@@ -52,7 +47,7 @@ def end(app: Sphinx, exception: Exception | None) -> None:
     if any(state.problems for state in states):
         app.statuscode = app.statuscode or 1  # without -W problems are warnings only
     if exception is None:
-        marker(app).unlink(missing_ok=True)
+        book_of(app).unfinished.unlink(missing_ok=True)
         logger.info("%d pages", len(states))
     book_of(app).lock.release()
     signals.explain_unwritable(exception, book_of(app).made)

@@ -15,7 +15,6 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from book.build.lifecycle import marker
 from book.execute import xla_cache
 from book.execute.cache import Cache, key
 from book.exports import notebook
@@ -47,7 +46,7 @@ def read_and_execute(
     """Read every page, and run those whose outputs are not in the cache."""
     book = book_of(app)
     book.kernels = probe.kernels(app)
-    marker(app).touch()
+    book.unfinished.touch()
     kept_results.load(Path(app.doctreedir))
     _read(book, env)
     # What cannot be opened is no page for Sphinx, as if it had been removed.

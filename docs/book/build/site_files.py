@@ -60,10 +60,8 @@ def remove_changed(app: Sphinx, env: BuildEnvironment) -> set[str]:
     return pages
 
 
-def keep(app: Sphinx, exception: Exception | None) -> None:
+def keep(app: Sphinx) -> None:
     """Keep how this build leaves the site; after one that broke off, all is read."""
-    if exception is not None or app.builder.format != "html":
-        return
     try:
         before = _left_before(app)
     except (ValueError, TypeError, LookupError):

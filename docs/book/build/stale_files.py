@@ -11,23 +11,21 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from book.exports import markdown_export, notebook
-from book.exports.beside_pages import beside_pages, keep_only
+from book.exports.beside_pages import keep_only
 from book.state import book_of
 
 _ENDS = ("", ".txt")  # of a page's source: a.md, a.md.txt
+_NO_PAGES = ("404", "genindex", "search")  # what Sphinx writes beside them
 
 
-def remove(app: Sphinx, exception: Exception | None) -> None:
+def remove(app: Sphinx) -> None:
     """Remove what the site, and the build beside it, has of pages that are gone."""
-    if exception is not None or app.builder.format != "html":
-        return
     out, made, doctrees = Path(app.outdir), book_of(app).made, Path(app.doctreedir)
     written = set(filter(book_of(app).writes, app.env.found_docs))
-    pages, began = app.env.found_docs, book_of(app).unfinished.stat().st_mtime_ns
-    for path in _of_no_page(beside_pages(out, (".html",)), out, written):
-        if path.stat().st_mtime_ns < began:  # search.html and such are new each time
-            path.unlink()
-    keep_only(out, (markdown_export.END,), written)
+    pages = app.env.found_docs
+    keep_only(out, (".html",), {*written, *_NO_PAGES})
+    shown = {name for name in written if Path(out, f"{name}.html").exists()}
+    keep_only(out, (markdown_export.END,), shown)
     with_code = {s.name for s in book_of(app).written() if notebook.has_files(s)}
     keep_only(out, notebook.ENDS, with_code)
     for folder in (out / "_sources", made / "jupyter_execute", doctrees):

@@ -67,9 +67,7 @@ def make_record(book: Book) -> Record:
     }
 
 
-def write(app: Sphinx, exception: Exception | None) -> None:
+def write(app: Sphinx) -> None:
     """Write the record beside the pages."""
-    if exception is None and app.builder.format == "html":
-        record = make_record(book_of(app))
-        text = json.dumps(record, indent=1, ensure_ascii=False)
-        Path(app.outdir, RECORD).write_text(f"{text}\n", encoding="utf-8")
+    text = json.dumps(make_record(book_of(app)), indent=1, ensure_ascii=False)
+    Path(app.outdir, RECORD).write_text(f"{text}\n", encoding="utf-8")

@@ -37,7 +37,7 @@ from book.source.dependencies import NotPython, imported_files
 from book.source.model import Page
 from book.state import Problem
 
-FORMAT = 6  # raise it when what is stored, or how cells are run, changes
+FORMAT = 7  # raise it when what is stored, or how cells are run, changes
 FILES_A_PAGE = 3  # in each folder, those used last: going back to older code is free
 # What is not installed by its own name; what is missing here is found, but slowly.
 DISTRIBUTIONS = {"absl": "absl-py", "orbax": "orbax-checkpoint"}

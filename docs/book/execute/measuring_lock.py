@@ -8,48 +8,32 @@ from contextlib import asynccontextmanager
 
 
 class ReaderWriterLock:
-    """A reader-writer lock that prefers writers, for tasks of one event loop.
+    """A reader-writer lock for tasks of one event loop; who asks first goes first.
 
-    Any number of pages run together, or one alone; whoever wants to be alone goes
-    first.
+    Any number of pages run together, or one alone.
     """
 
     def __init__(self) -> None:
-        self._changed = asyncio.Condition()
-        self._readers = self._waiting_writers = 0
-        self._writing = False
+        self._door = asyncio.Lock()  # its holder is the next to enter
+        self._readers, self._empty = 0, asyncio.Event()
+        self._empty.set()
 
     @asynccontextmanager
     async def shared(self) -> AsyncIterator[None]:
         """Hold it as a reader: with others, while no writer holds or awaits it."""
-        async with self._changed:
-            await self._changed.wait_for(
-                lambda: not self._writing and not self._waiting_writers
-            )
+        async with self._door:
             self._readers += 1
+            self._empty.clear()
         try:
             yield
         finally:
-            async with self._changed:
-                self._readers -= 1
-                self._changed.notify_all()
+            self._readers -= 1
+            if not self._readers:
+                self._empty.set()
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
         """Hold it as a writer: once everyone has left, while everyone else waits."""
-        async with self._changed:
-            self._waiting_writers += 1
-            try:
-                await self._changed.wait_for(
-                    lambda: not self._writing and not self._readers
-                )
-                self._writing = True
-            finally:
-                self._waiting_writers -= 1
-                self._changed.notify_all()
-        try:
+        async with self._door:
+            await self._empty.wait()
             yield
-        finally:
-            async with self._changed:
-                self._writing = False
-                self._changed.notify_all()

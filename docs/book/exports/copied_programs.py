@@ -72,10 +72,8 @@ def prints(program: str) -> bool:
     return "print" in called and not isinstance(tree.body[-1], DEFS)
 
 
-def write(app: Sphinx, exception: Exception | None) -> None:
+def write(app: Sphinx) -> None:
     """Write the programs of each page, and remove those of pages that are gone."""
-    if exception is not None or app.builder.format != "html":
-        return
     folder = Path(app.outdir, "_static", "programs")
     wanted: dict[Path, str | None] = {}
     for state in book_of(app).written():

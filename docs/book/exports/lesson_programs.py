@@ -102,10 +102,8 @@ def _links(name: str, folder: str) -> nodes.raw:
     return nodes.raw("", line, format="html", classes=["no-search"])
 
 
-def write(app: Sphinx, exception: Exception | None) -> None:
+def write(app: Sphinx) -> None:
     """Write the files of each lesson's program; remove those of others."""
-    if exception is not None or app.builder.format != "html":
-        return
     folder, book = Path(app.outdir, FOLDER), book_of(app)
     wanted: dict[Path, str | None] = {}
     for state in book.written():

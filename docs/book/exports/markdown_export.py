@@ -73,9 +73,8 @@ def write_page(
         write_changed_remove_rest([], {Path(app.outdir, name + END): text})
 
 
-def write_index(app: Sphinx, exception: Exception | None) -> None:
+def write_index(app: Sphinx) -> None:
     """Write the list of all pages."""
-    if exception is None and app.builder.format == "html":
-        pages = {s.name: s.page for s in book_of(app).written() if s.page}
-        text = index(pages, app.config.root_doc, app.config.project)
-        write_changed_remove_rest([], {Path(app.outdir, INDEX): text})
+    pages = {s.name: s.page for s in book_of(app).written() if s.page}
+    text = index(pages, app.config.root_doc, app.config.project)
+    write_changed_remove_rest([], {Path(app.outdir, INDEX): text})

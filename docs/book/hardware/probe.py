@@ -17,7 +17,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from sphinx.application import Sphinx
-from sphinx.config import Config
 
 from book import error_text
 from book.files import write_atomically
@@ -55,8 +54,10 @@ class Probe:
         self._patience = patience
         self._process = None
         self._kept = kept / f"{_digest(target)}.json"
-        self._known = target.platform == "cpu" and _known(self._kept)
-        if self._known:
+        self._kept_answer = None
+        if target.platform == "cpu":
+            self._kept_answer = _read_answer(self._kept)
+        if self._kept_answer:
             return
         if target.present and not any(Path(p).exists() for p in target.present):
             return
@@ -70,11 +71,11 @@ class Probe:
 
     def result(self) -> Hardware:
         """The hardware; raises `TargetError` when it is not what was asked for."""
-        answer = self._known or self._answer()
+        answer = self._kept_answer or self._answer()
         found = Hardware(self.target, *answer)
         if found.count < self.target.devices:
             raise self._missing(f"{found.count} of kind {found.kind}")
-        if found.simulated and not self._known:
+        if found.simulated and not self._kept_answer:
             write_atomically(self._kept, json.dumps(answer))
         return found
 
@@ -120,7 +121,7 @@ def _digest(target: Target) -> str:
     return hashlib.sha256(repr((target, versions)).encode()).hexdigest()[:20]
 
 
-def _known(path: Path) -> list | None:
+def _read_answer(path: Path) -> list | None:
     """The answer in the file at `path`, if there is a whole one."""
     try:
         jax, jaxlib, kind, count = json.loads(path.read_text(encoding="utf-8"))
@@ -147,20 +148,15 @@ def kernels(app: Sphinx) -> dict[str, Hardware]:
     return {"target": target, "mesh-of-eight": mesh}
 
 
-def setup(app: Sphinx) -> dict:
+def look_for_hardware(app: Sphinx) -> None:
     """Register `book_target`, of which `choose` makes a target, and look for it.
 
-    The earlier this comes among the extensions, the less anyone waits for the answer.
+    The earlier this is called, the less anyone waits for the answer.
     """
     app.add_config_value("book_target", "cpu", "", types=(str,))
-    _configure(app, app.config)
-    return {"version": version("sphinx"), "parallel_read_safe": True}
-
-
-def _configure(app: Sphinx, config: Config) -> None:
     try:
         app.book_targets = load(Path(app.confdir) / "targets.toml")
-        target = choose(app.book_targets, config.book_target)
+        target = choose(app.book_targets, app.config.book_target)
     except TargetError as error:
         raise SystemExit(f"\n{error}") from None
     app.book_probe = _ask(app, target)

@@ -30,19 +30,17 @@ def below_cells(
 ) -> dict[int, list[nodes.Node]]:
     """A link below each cell that raises what another page is about."""
     found = ShownCollector.show(app.env, book_of(app), pages_about, page.name)
-    return {
-        number: [_link(name, page.name)] for number, (name, _title) in found.items()
-    }
+    return {number: [_link(name, page.name)] for number, name in found.items()}
 
 
-def pages_about(book: Book, name: str) -> dict[int, tuple[str, str]]:
-    """For cells of the page `name`: the name and the title of the page to lead to."""
+def pages_about(book: Book, name: str) -> dict[int, str]:
+    """The page that each cell of the page `name` leads to, by the cell's number."""
     found = {}
     if not name.startswith(SHELF):
         about = [page for page in book.pages() if page.error]
         for number, message in messages(book.state(name)).items():
             if page := page_about(message, about):
-                found[number] = page.name, page.title
+                found[number] = page.name
     return found
 
 

@@ -35,10 +35,8 @@ def leave_out_figures(app: Sphinx, doctree: nodes.document, name: str) -> None:
             raw["classes"].append("no-search")
 
 
-def write(app: Sphinx, exception: Exception | None) -> None:
+def write(app: Sphinx) -> None:
     """Write the sections of all pages, as a script that sets `sections`."""
-    if exception is not None or app.builder.format != "html":
-        return
     pages = {
         page.name: sections(page, app.env)
         for page in book_of(app).pages()

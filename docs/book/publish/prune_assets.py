@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 UNUSED = (
@@ -27,11 +26,14 @@ UNUSED = (
 _MAP = re.compile(r"\n//# sourceMappingURL=\S+\s*$")
 _INDEX = re.compile(r"Search\.setIndex\((.*)\)\s*", re.DOTALL)
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_MARK = re.compile(r""" "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | [{};] """, re.VERBOSE)
-_GROUPS = ("@media", "@supports", "@layer", "@container")
+# An innermost block, and what is before it.
+_RULE = re.compile(r"([^{};]+)\{([^{}]*)\}")
+_COMMA = re.compile(r",(?![^()]*(?:\([^()]*\)[^()]*)*\))")  # none in parentheses
+# What a selector asks for in `:not(…)` and `[…]` need not be there.
+_ASIDE = re.compile(r":[a-z-]+\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\]")
+_EMPTY = re.compile(r"@(?:media|supports|layer|container)[^{};]*\{\s*\}")
 _CLASS = re.compile(r"\.(-?[A-Za-z_][\w-]*)")
 _CLASSES = re.compile(r"""\bclass=(?:"([^"]*)"|'([^']*)')""")
-_INNERMOST = re.compile(r"\([^()]*\)|\[[^\]]*\]")
 
 
 def prune(site: Path) -> None:
@@ -85,69 +87,20 @@ def words(script: str) -> set[str]:
 
 def purge(css: str, known: set[str]) -> str:
     """The rules of `css` that ask for no class but those `known`, and for no font."""
-    return "".join(_used(_COMMENT.sub("", css), known))
+
+    def kept(rule: re.Match[str]) -> str:
+        head, body = rule[1].strip(), rule[2]
+        if head.startswith("@font-face"):  # text is in the fonts of the reader's system
+            return ""
+        chosen = [one for one in _COMMA.split(head) if _is_used(one, known)]
+        return f"{','.join(chosen)}{{{body}}}" if chosen and body.strip() else ""
+
+    return _EMPTY.sub("", _RULE.sub(kept, _COMMENT.sub("", css)))
 
 
-def _used(css: str, known: set[str]) -> Iterator[str]:
-    for prelude, body in _rules(css):
-        head = prelude.strip()
-        if body is None:
-            if head:
-                yield f"{head};"
-        elif head.startswith(_GROUPS):
-            inside = "".join(_used(body, known))
-            if inside:
-                yield f"{head}{{{inside}}}"
-        elif head.startswith("@font-face"):
-            continue  # text is in the fonts of the reader's system
-        elif head.startswith("@"):
-            yield f"{head}{{{body}}}"
-        else:
-            chosen = [one for one in _selectors(head) if _asks(one) <= known]
-            if chosen and body.strip():
-                yield f"{','.join(chosen)}{{{body}}}"
-
-
-def _selectors(head: str) -> Iterator[str]:
-    """The selectors of a list; a comma in parentheses does not end one."""
-    start = depth = 0
-    for mark in re.finditer(r"[(\[\])]|,", head):
-        if mark[0] in "([":
-            depth += 1
-        elif mark[0] in ")]":
-            depth -= 1
-        elif depth == 0:
-            yield head[start : mark.start()]
-            start = mark.end()
-    yield head[start:]
-
-
-def _asks(selector: str) -> set[str]:
-    """The classes without which `selector` chooses nothing; not those in `:not(…)`."""
-    if "\\" in selector:
-        return set()  # an escaped name, left alone
-    before = None
-    while before != selector:
-        before, selector = selector, _INNERMOST.sub("", selector)
-    return set(_CLASS.findall(selector))
-
-
-def _rules(css: str) -> Iterator[tuple[str, str | None]]:
-    """What stands in front of each outermost block, and the block; None without one."""
-    start, depth, opened = 0, 0, 0
-    for mark in _MARK.finditer(css):
-        if mark[0] == "{":
-            if depth == 0:
-                opened = mark.start()
-            depth += 1
-        elif mark[0] == "}":
-            depth -= 1
-            if depth == 0:
-                yield css[start:opened], css[opened + 1 : mark.start()]
-                start = mark.end()
-        elif mark[0] == ";" and depth == 0:
-            yield css[start : mark.start()], None
-            start = mark.end()
+def _is_used(selector: str, known: set[str]) -> bool:
+    """Whether it asks for no other class; one with an escaped name is left alone."""
+    return "\\" in selector or set(_CLASS.findall(_ASIDE.sub("", selector))) <= known
 
 
 def _read(path: Path) -> str:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from book.execute.type_comments.parse import (
     TypeComment,
-    comparing_statement,
+    comparing_call,
+    has_value,
     read_type_comments,
-    with_comparison,
 )
 
 if TYPE_CHECKING:
@@ -30,29 +30,25 @@ if TYPE_CHECKING:
 class _Rewrite(ast.NodeTransformer):
     """Puts calls of `__typed__` where type comments are; lines stay as they are."""
 
-    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
+    def visit(self, node: ast.AST) -> ast.AST:
         """Rewrite one node, and what is in it."""
         self.generic_visit(node)
         if not isinstance(node, ast.stmt):
             return node
-        made: list[ast.stmt] = [node]
         place = node.lineno, node.col_offset
         for number, comment in _state.of_this_cell.get(place, ()):
-            if comment.parameters and isinstance(
-                node, ast.FunctionDef | ast.AsyncFunctionDef
-            ):
-                values: list[ast.expr] = [
+            if comment.parameters and isinstance(node, ast.FunctionDef):
+                names: list[ast.expr] = [
                     ast.Name(name, ast.Load()) for name in comment.parameters
                 ]
-                call = comparing_statement(number, ast.Tuple(values, ast.Load()))
-                ast.copy_location(call, node)
+                call = comparing_call(number, ast.Tuple(names, ast.Load()))
                 has_docstring = ast.get_docstring(node) is not None
-                node.body.insert(1 if has_docstring else 0, call)
-            elif rewritten := with_comparison(node, number):
-                made = rewritten
-        for new in made:
-            ast.fix_missing_locations(ast.copy_location(new, node))
-        return made
+                body = ast.copy_location(ast.Expr(call), node)
+                node.body.insert(1 if has_docstring else 0, body)
+            elif has_value(node):
+                node.value = comparing_call(number, node.value)  # type: ignore[attr-defined]
+            ast.fix_missing_locations(node)
+        return node
 
 
 def _shell() -> InteractiveShell:
@@ -115,10 +111,10 @@ class _State:
 _state = _State()
 
 
-def _typed(number: int, value: object, *instead: object) -> object:
-    """Compare `value` with the comment `number`; return it, or what is `instead`."""
+def _typed(number: int, value: object) -> object:
+    """Compare `value` with the comment `number`, and return it."""
     _state.comments[number][1].compare(value)
-    return instead[0] if instead else value
+    return value
 
 
 def begin(cells: Iterable[tuple[int, bool]]) -> None:

@@ -2,8 +2,8 @@
 
     x = jnp.ones((8, 4))    # float32[8,4]: eight rows
 
-After an assignment it is the type of the target, after an expression or `return` that
-of the value, on a `def` line those of the parameters, or of one: `# x: float32[4]`.
+After an assignment, an expression or `return` it is the type of the value, on a `def`
+line those of the parameters, or of one: `# x: float32[4]`.
 The text is compared with `str(jax.typeof(value))`, also while JAX traces; only strings
 are kept of a value.
 """
@@ -11,7 +11,6 @@ are kept of a value.
 from __future__ import annotations
 
 import ast
-import copy
 import io
 import re
 import tokenize
@@ -130,13 +129,13 @@ def _find_statement(
 
     `name` is that of a parameter, if the comment has one.
     """
-    defs = [n for n in here if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    defs = [one for one in here if isinstance(one, ast.FunctionDef)]
     statement = max(here, key=lambda n: (n.lineno, n.col_offset))
     comment.place = statement.lineno, statement.col_offset
     if defs and statement is not defs[-1]:
         comment.wrong = "is a type behind a `def` of one line; give its body a line"
     elif defs:
-        comment.parameters = _parameters(defs[-1].args, comment, last, name)
+        comment.parameters = _parameters(defs[-1].args, name)
         if not comment.parameters:
             what = f"a parameter `{name}`" if name else "parameters"
             comment.wrong = f"is a type behind a function without {what}"
@@ -144,37 +143,18 @@ def _find_statement(
         comment.wrong = f"names `{name}` before a type, as only a `def` line may"
     elif comment.line != last:
         comment.wrong = "is a type inside a statement; write it behind its last line"
-    elif not _has_value(statement):
+    elif not has_value(statement):
         comment.wrong = (
             "is a type where no value is: write it behind an assignment, an "
             "expression, `return` or `def`"
         )
 
 
-def _parameters(
-    arguments: ast.arguments, comment: TypeComment, last: int, name: str | None
-) -> tuple[str, ...]:
-    """The parameters `comment` is about, of a function whose header ends at `last`.
-
-    Behind the last line of the header, with as many types as there are parameters, or
-    on a line without any, it is about all of them; else about those of its own line:
-
-        def f(
-            x,  # float32[8]
-            y, z,  # float32[8], float32[4]
-        ):
-    """
-    every = [*arguments.posonlyargs, *arguments.args]
-    if arguments.vararg:
-        every.append(arguments.vararg)
-    every += arguments.kwonlyargs
-    if name:
-        return tuple(one.arg for one in every if one.arg == name)
-    of_this_line = [one for one in every if one.end_lineno == comment.line]
-    every = [one for one in every if one.arg not in ("self", "cls")]
-    about_all = comment.line == last and len(comment.types) == len(every)
-    chosen = every if about_all or not of_this_line else of_this_line
-    return tuple(one.arg for one in chosen)
+def _parameters(arguments: ast.arguments, name: str | None) -> tuple[str, ...]:
+    """The parameters that a comment on a `def` line is about: `name` alone, or all."""
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    names = [one.arg for one in every if one.arg not in ("self", "cls")]
+    return tuple(one for one in names if name in (None, one))
 
 
 def _comments(source: str) -> Iterator[_Comment]:
@@ -199,56 +179,13 @@ def _comments(source: str) -> Iterator[_Comment]:
 # ---- statements that compare -----------------------------------------------------
 
 
-def _comparing_call(number: int, value: ast.expr) -> ast.Call:
+def has_value(node: ast.stmt) -> bool:
+    """Whether `node` has a value that a comment can be compared with."""
+    kinds = ast.Assign | ast.AnnAssign | ast.Expr | ast.Return
+    return isinstance(node, kinds) and node.value is not None
+
+
+def comparing_call(number: int, value: ast.expr) -> ast.Call:
     """A call that compares `value` with the comment `number`, and returns it."""
     name = ast.Name("__typed__", ast.Load())
     return ast.Call(name, [ast.Constant(number), value], [])
-
-
-def comparing_statement(number: int, value: ast.expr) -> ast.Expr:
-    """A statement that does the same, and of which nothing is displayed."""
-    call = _comparing_call(number, value)
-    call.args.append(ast.Constant(None))
-    return ast.Expr(call)
-
-
-def _has_value(node: ast.stmt) -> bool:
-    """Whether `node` has a value that a comment can be compared with."""
-    return with_comparison(copy.deepcopy(node), 0) is not None
-
-
-def with_comparison(node: ast.stmt, number: int) -> list[ast.stmt] | None:
-    """Statements that do what `node` does, and compare its value with a comment.
-
-    `number` is that of the comment.  None where there is no value.  `node` itself is
-    changed.
-    """
-    target: ast.expr | None = None
-    if isinstance(node, ast.Assign):
-        target = node.targets[0]
-    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
-        target = node.target
-    value = getattr(node, "value", None)
-    if isinstance(target, ast.Name | ast.Tuple | ast.List) and value:
-        read = _reading(target)
-        return [node, comparing_statement(number, read)] if read else None
-    wraps = isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return)
-    if wraps and value:
-        node.value = _comparing_call(number, value)  # type: ignore[attr-defined]
-        return [node]
-    return None
-
-
-def _reading(target: ast.expr) -> ast.expr | None:
-    """The value of an assignment's target; None where reading it could do more."""
-    if isinstance(target, ast.Name):
-        return ast.Name(target.id, ast.Load())
-    if not isinstance(target, ast.Tuple | ast.List) or not target.elts:
-        return None
-    parts = []
-    for one in target.elts:
-        part = _reading(one)
-        if part is None:
-            return None
-        parts.append(part)
-    return ast.Tuple(parts, ast.Load())
