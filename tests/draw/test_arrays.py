@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from book.draw import arrays as figures
-from book.draw.arrays import shards, strip, svg
+from book.draw.arrays import shards, strip
+from book.draw.svg import HUES
 from tests.pictures import (
     GRID,
     LINE,
@@ -145,19 +146,19 @@ def test_the_same_array_paints_the_same_bytes():
 
 
 def test_no_device_no_host_and_no_address_is_named():
-    text = svg(sharded(ROWS, LINE, "rows"), ALT)
+    text = shards(sharded(ROWS, LINE, "rows"), ALT).standalone()
     assert not re.search(r"(?i)cpu|0x[0-9a-f]|/home|localhost", text)
     assert re.findall(r"https?://[^\"]+", text) == ["http://www.w3.org/2000/svg"]
 
 
 def test_fills_and_lines_follow_the_page():
     (frame, *_) = devices(sharded(ROWS, LINE, "rows"))
-    assert hue(frame)[0] == f"var(--hue-1, {figures.HUES[0]})"
+    assert hue(frame)[0] == f"var(--hue-1, {HUES[0]})"
     assert {e.get("stroke") for e in frame.iter("rect")} == {"currentColor"}
 
 
 def test_a_file_stands_alone_in_light_and_dark():
-    text = svg(sharded(ROWS, LINE, "rows"), ALT, title="x")
+    text = shards(sharded(ROWS, LINE, "rows"), ALT, title="x").standalone()
     (_, root), *_ = ElementTree.iterparse(io.StringIO(text), events=["start"])
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert "prefers-color-scheme:dark" in text

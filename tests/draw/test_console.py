@@ -41,11 +41,6 @@ def test_it_shows_the_command_and_below_it_what_it_wrote():
     assert found._repr_markdown_() == f"````console\n{found!r}\n````"
 
 
-def test_lines_can_keep_the_order_in_which_they_came():
-    said = console("python order.py", arrived=True).text
-    assert said.split("\n") == ["[1] b", "[0] a", "[1] c", "end"]
-
-
 def test_the_lines_between_those_chosen_become_an_ellipsis():
     assert console("python order.py", only="a|end").text == "[0] a\n…\nend"
     assert console("python twice.py", only="a").text == "[0] a\n…"

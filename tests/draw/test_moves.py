@@ -10,7 +10,7 @@ import pytest
 from jax import P, lax
 
 from book.draw import moves
-from book.draw.arrays import before_after, steps
+from book.draw.moves import before_after, steps
 from book.draw.svg import HUES, WIDTH, fill
 from tests.pictures import (
     GRID,

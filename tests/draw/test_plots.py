@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from book.draw import plots
-from book.draw.arrays import HUES
 from book.draw.plots import lines
+from book.draw.svg import HUES
 
 ALT = "Both lines rise; the second one ends above the first."
 TWO = {

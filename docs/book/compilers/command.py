@@ -2,8 +2,7 @@
 
 Promise: a program's `lower`, and each `lower_NAME` beside it, is compiled for chips
 that are not here, and what the compiler found is kept beside the program.  `--check`
-compiles again and names what differs; of a program that names its chips, each way is
-checked for the last of them.
+compiles again and names what differs.
 
     python -m book.compilers.command [--check] [--gpu] [PROGRAM ...]
 """

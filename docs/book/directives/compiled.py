@@ -40,12 +40,18 @@ class Compiled(BookDirective):
         made_here = this_machine.place(book.made, program)
         for path in (kept, made_here):
             self.env.note_dependency(str(path))
+        hardware = self.book.kernels["mesh-of-eight"]
+        eight = f"8 × {hardware.kind}"
+        name = "CPU" if hardware.simulated else hardware.kind
+        here = _("{device} ×8, this build").format(device=name)
         try:
             now = json.loads(made_here.read_text(encoding="utf-8"))["found"][way]
             known = json.loads(kept.read_text(encoding="utf-8"))
-            found = {part: known[part][way] for part in ("tpu", "gpu")}
-            made = {part: known[part]["made with"] for part in found}
-            panels = self._panels(now, found, made)
+            panels = {
+                here: table({eight: now}) + lines(eight, now),
+                _("TPU generations"): _elsewhere(known["tpu"], way),
+                "H100 ×8": _elsewhere(known["gpu"], way),
+            }
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             raise self.error(
                 f"{kept.name} does not say what compilers make of {way} of {program}: "
@@ -53,30 +59,16 @@ class Compiled(BookDirective):
             ) from None
         return self.parsed(tabs(panels))
 
-    def _panels(self, now: dict, found: dict, made: dict) -> dict[str, str]:
-        """Return the Markdown of each tab by its name.
 
-        It is of this build, which says `now`, and of what was `found` elsewhere by the
-        packages that it was `made` with.
-        """
-        hardware = self.book.kernels["mesh-of-eight"]
-        name = "CPU" if hardware.simulated else hardware.kind
-        eight = f"8 × {hardware.kind}"
-        here = _("{device} ×8, this build").format(device=name)
-        return {
-            here: table({eight: now}) + lines(eight, now),
-            _("TPU generations"): self.part(found["tpu"], made["tpu"]),
-            "H100 ×8": self.part(found["gpu"], made["gpu"]),
-        }
-
-    def part(self, found: dict, made: dict) -> str:
-        """Return the Markdown of one tab: a table, a few lines, and who said so."""
-        rows = {CHIPS[chip].says: facts for chip, facts in found.items()}
-        one = next((chip for chip in found if chip.startswith("v5p")), [*found][-1])
-        shown = CHIPS[one].says
-        compiler = _(" and ").join(f"{name} {number}" for name, number in made.items())
-        said = _("Compiled for these chips by {compiler}; it did not run.")
-        said = said.format(compiler=plain(compiler))
-        if any("flops" in facts for facts in found.values()):
-            said += _(" Of a loop, the FLOPs are those of one iteration.")
-        return f"{table(rows)}{lines(shown, rows[shown])}\n{said}\n"
+def _elsewhere(known: dict, way: str) -> str:
+    """The Markdown of a tab: a table, a few lines, and who said so."""
+    found, made = known[way], known["made with"]
+    rows = {CHIPS[chip].says: facts for chip, facts in found.items()}
+    one = next((chip for chip in found if chip.startswith("v5p")), [*found][-1])
+    shown = CHIPS[one].says
+    compiler = _(" and ").join(f"{name} {number}" for name, number in made.items())
+    said = _("Compiled for these chips by {compiler}; it did not run.")
+    said = said.format(compiler=plain(compiler))
+    if any("flops" in facts for facts in found.values()):
+        said += _(" Of a loop, the FLOPs are those of one iteration.")
+    return f"{table(rows)}{lines(shown, rows[shown])}\n{said}\n"

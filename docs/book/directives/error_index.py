@@ -21,7 +21,7 @@ About = tuple[Page, Raised]  # a page, and the message that it is about
 
 
 class ErrorIndex(BookDirective):
-    """The pages with an `error:`, in one of two orders."""
+    """The pages with an `error:`, in one of three lists."""
 
     required_arguments = 1
 
@@ -32,17 +32,20 @@ class ErrorIndex(BookDirective):
 
 
 def markdown(book: Book, order: str) -> str:
-    """The messages in the order `called`, or by `words`, those in `general` apart.
+    """The list `called`, `words` or `general`, as Markdown.
 
-    Raises `CannotShow` for another order, and where no page is about a message.
+    Raises `CannotShow` for another list, and where no page is about a message.
     """
-    if order not in ORDERS:
+    if order not in ("called", "words", "general"):
         raise CannotShow(f"{{messages}} {order}: it lists called, words or general")
     about = [(page, page.error) for page in book.pages() if page.error]
     if not about:
         raise CannotShow(f"{{messages}} {order}: no page has `error:`")
     about.sort(key=lambda one: (one[1].general, _sortable_title(one[0])))
-    return ORDERS[order](about)
+    if order == "called":
+        return _by_function(about)
+    chosen = [one for one in about if one[1].general == (order == "general")]
+    return "\n".join(f"{_link(page)}{_kind(page, error)}" for page, error in chosen)
 
 
 def _by_function(about: list[About]) -> str:
@@ -55,24 +58,6 @@ def _by_function(about: list[About]) -> str:
     for name in sorted(called, key=lambda name: (-len(called[name]), name)):
         lines += [f"`{name}`", "", *map(_link, called[name]), ""]
     return "\n".join(lines)
-
-
-def _by_words(about: list[About]) -> str:
-    """One list, each message in front of its kind of error."""
-    return "\n".join(f"{_link(page)}{_kind(page, error)}" for page, error in about)
-
-
-def _of_maps(about: list[About]) -> str:
-    """The messages that somebody meets who maps functions, or has several devices."""
-    return _by_words([(page, error) for page, error in about if not error.general])
-
-
-def _in_general(about: list[About]) -> str:
-    """The messages that somebody meets with one device and without a map."""
-    return _by_words([(page, error) for page, error in about if error.general])
-
-
-ORDERS = {"called": _by_function, "words": _of_maps, "general": _in_general}
 
 
 def _link(page: Page) -> str:

@@ -7,9 +7,6 @@ array that is named as computed have neither: their numbers were in no array abo
 
     from book.draw.arrays import shards
     shards(x, alt="Eight devices, each with one row of x.")
-
-`before_after` and `steps` show how numbers travel; `book.draw.moves` paints them, and
-pages import them from here too.
 """
 
 from __future__ import annotations
@@ -22,33 +19,9 @@ from typing import NamedTuple
 import jax
 
 from book.draw import svg as draw
-from book.draw.moves import HEAD, LETTER, before_after, named, steps
-from book.draw.svg import (
-    GAP,
-    HEADING,
-    HUES,
-    INK,
-    LINE,
-    LONGEST,
-    MOST,
-    PAD,
-    WIDTH,
-    Figure,
-)
+from book.draw.moves import HEAD, LETTER, named
+from book.draw.svg import GAP, HEADING, INK, LINE, LONGEST, MOST, PAD, WIDTH, Figure
 
-__all__ = [
-    "HEADING",
-    "HUES",
-    "INK",
-    "WIDTH",
-    "Figure",
-    "Frame",
-    "before_after",
-    "shards",
-    "steps",
-    "strip",
-    "svg",
-]
 BLOCK = 64  # the longest axis of what is painted as blocks
 Span = tuple[int, int]  # first and last + 1, along one axis
 
@@ -81,11 +54,6 @@ def shards(x: jax.Array, alt: str, title: str | None = None) -> Figure:
     empty or has three axes longer than one; TypeError when `x` is no concrete array.
     """
     return strip([(title, x)], alt)
-
-
-def svg(x: jax.Array, alt: str, title: str | None = None) -> str:
-    """Return the picture that `shards` paints as the text of an SVG file."""
-    return shards(x, alt, title).standalone()
 
 
 def strip(

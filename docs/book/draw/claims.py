@@ -58,7 +58,9 @@ def chooser(**documents: Sequence[Claim]) -> Drawing:
 
     documents: the claims of each, by the prefix as in `ledger`.
     """
-    counts = {p: Counter(_kind(c) for c in claims) for p, claims in documents.items()}
+    counts = {
+        p: Counter(c.verdict[0] for c in claims) for p, claims in documents.items()
+    }
     total: Counter[str] = Counter()
     for count in counts.values():
         total += count
@@ -122,11 +124,6 @@ def source(proof: Callable) -> str:
     while body and not body[0].strip():
         del body[0]
     return "\n".join(head + body)
-
-
-def _kind(claim: Claim) -> str:
-    kind, _ = claim.verdict
-    return kind
 
 
 def _entry(name: str, number: int, claim: Claim, now: str) -> str:

@@ -53,17 +53,15 @@ def console(
     *,
     status: int | tuple[int, ...] = 0,
     only: str = "",
-    arrived: bool = False,
     seconds: float = 600,
     folder: str | Path | None = None,
 ) -> Console:
     """Run `command`, of which every program is found in examples/ by its name.
 
     status: that it must exit with, or several of which one is right.  only: a regular
-    expression of the lines to show, each once; others become an ellipsis.  arrived: in
-    the order in which lines came, and not in that of the processes that wrote them, as
-    `[0] ` in front says.  folder: where it runs, for commands that leave files to the
-    next; a new one otherwise.
+    expression of the lines to show, each once; others become an ellipsis.  folder:
+    where it runs, for commands that leave files to the next; a new one otherwise.
+    Lines stand in the order of the processes that wrote them, as `[0] ` in front says.
     Raises `AssertionError` for another status, `TimeoutError` after `seconds`.
     """
     said, found = _run(command, seconds, folder)
@@ -74,8 +72,7 @@ def console(
         reason = f"`{command}` exits with {found}, not {wanted}; its last lines: {last}"
         raise AssertionError(f"{reason}\n{said}")
     lines = [parted(line) for line in said.splitlines()]
-    if not arrived:
-        lines.sort(key=lambda line: int(line[0][1:-2] or sys.maxsize))
+    lines.sort(key=lambda line: int(line[0][1:-2] or sys.maxsize))
     return Console(command, _chosen(_messages(lines), only))
 
 

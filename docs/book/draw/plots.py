@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
-from book.draw.arrays import HEADING, HUES, WIDTH, Figure
+from book.draw.svg import HEADING, HUES, WIDTH, Figure
 
 MARKS = (  # paths about the origin, told apart without colour
     "M-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0 -6.8 0z",  # disc

@@ -68,7 +68,7 @@ def _axis(left: float, below: float, length: float, x: str) -> str:
     power = 10.0 ** math.floor(math.log10(length or 1))
     tick = next(power * n for n in (0.2, 0.5, 1, 2) if length <= 7 * power * n)
     body = f'<path d="M{left:g} {below}h{FIELD}" stroke="currentColor"/>'
-    for k in range(int(length / tick) + 1):
+    for k in range(int(length / tick + 1e-9) + 1):
         at = left + k * tick * FIELD / (length or 1)
         body += f'<path d="M{at:.1f} {below}v4" stroke="currentColor"/>'
         body += text(at, below + 14, f"{k * tick:g}", 'class="tick"')

@@ -150,12 +150,12 @@ def _distributions() -> Mapping[str, list[str]]:
 class Cache:
     """Outputs of pages on one kind of hardware; `dropped` lists what it threw away.
 
-    `root` is the repository's, whose files pages read.
+    `caches` is the folder of all of them; `repository` that of the files pages read.
     """
 
-    def __init__(self, folder: Path, hardware: Hardware, root: Path = Path()):
-        self.root, self.repository = folder, root
-        self.folder = folder / hardware.fingerprint
+    def __init__(self, caches: Path, hardware: Hardware, repository: Path = Path()):
+        self.caches, self.repository = caches, repository
+        self.folder = caches / hardware.fingerprint
         self.dropped: list[str] = []
 
     def _path(self, name: str, key: str) -> Path:
@@ -194,7 +194,7 @@ class Cache:
 
     def seconds(self, page: Page) -> float:
         """How long `page` took last, anywhere; else a guess from its budget."""
-        others = [path for path in self.root.glob("*/") if path != self.folder]
+        others = [path for path in self.caches.glob("*/") if path != self.folder]
         for folder in [self.folder, *others]:
             for path in self._newest(folder, page.name)[:1]:
                 try:

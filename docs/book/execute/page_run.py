@@ -138,8 +138,11 @@ class PageRun:
         index = len(self.page.cells)
         proof = self.notebook.cells[index]
         await self.client.async_execute_cell(proof, index, store_history=False)
-        if not any(output.get("ename") == "AssertionError" for output in proof.outputs):
+        raised = [output.get("ename", "") for output in proof.outputs]
+        if raised != ["AssertionError"]:
             reason = "assertions are off in its kernel, so nothing is verified"
+            if any(raised):
+                reason = f"its kernel could not be prepared: {', '.join(raised)}"
             raise self.rules.problem(first, reason)
         self.written.take()  # is not of a cell
         self.used = ProcessorTime(self.process.pid)
