@@ -8,7 +8,7 @@
 
 A concept comes with an exercise, a lesson with an exercise and a program; a page in
 `errors/` is about one message that no page has; `anyway` behind a message writes the
-page although another one has similar words.  A page starts with eight devices where
+page although another one is about it.  A page starts with eight devices where
 most pages of its chapter do.  The new page builds, its cells run and its exercise can
 fail.  What is left to be written says TODO, and the tests object until the last of them
 is gone.  Nothing that exists is ever overwritten.
@@ -21,8 +21,9 @@ import re
 import sys
 from pathlib import Path
 
-from book.scaffold import known_messages
+from book.html.error_links import page_about
 from book.source.front_matter import KERNELS, KINDS
+from book.source.parser import read
 
 TEMPLATES = Path(__file__).parent / "templates"
 NOT_CHAPTERS = frozenset({"book", "exercises"})  # folders of docs/ and examples/
@@ -89,7 +90,7 @@ def create(
 ) -> list[str]:
     """Write the files of the page called `name`; return their paths below `root`.
 
-    `anyway`, a page on a message is written although another page has similar words.
+    `anyway`, a page on a message is written although another page is about it.
     Raises `Refusal`, and writes none, when one of them exists or the name is bad.
     """
     wanted = templates(name, kind)
@@ -115,17 +116,20 @@ def create(
 
 
 def _refuse_known(docs: Path, message: str, anyway: bool) -> None:
-    """Raise `Refusal` where a page has the words of `message`, or there are none."""
-    if len(message.split()) < known_messages.FEWEST:
+    """Raise `Refusal` where the book leads from `message` to a page, or it is none."""
+    if len(message.split()) < 2:
         raise Refusal(
-            "which message? Say it behind the name, in quotes, as it was printed: "
-            "pages that have it are looked for first."
+            "which message? Say it behind the name, in quotes, as it was printed, with "
+            "its type: pages that have it are looked for first."
         )
-    found = known_messages.about(message, known_messages.places(docs))
+    paths = sorted((docs / "errors").glob("*.md"))
+    pages = [read(path, f"errors/{path.stem}") for path in paths]
+    found = page_about(message, [page for page in pages if page.error])
     if found and not anyway:
-        lines = [f"  {one.file}:{one.line}: {one.quoted}" for one in found[:3]]
-        other = "If yours is another message, say `anyway` behind it."
-        raise Refusal("\n".join(["a page has this message already:", *lines, other]))
+        raise Refusal(
+            f"a page is about this message already: docs/{found.name}.md\n"
+            "If yours is another message, say `anyway` behind it."
+        )
 
 
 def kernel_of(docs: Path, folder: str, page: str) -> str:
