@@ -14,7 +14,7 @@ from pathlib import Path
 from book.source.model import Page
 
 MAX_BYTES = 500_000_000  # all pages together take a fiftieth
-# What is in a cell that shows something of its compiled program, or of this cache.
+# What is in a cell that shows something of its compiled program; of this cache.
 _LOOKS = re.compile(r"\.as_text\(|_analysis\(")
 _CACHE = "compilation_cache"
 _FOLDER = "JAX_COMPILATION_CACHE_DIR"
@@ -33,8 +33,9 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def environment_of_page(page: Page, folder: Path) -> dict[str, str]:
-    """The same for the kernel of `page`, which shows nothing of what others compiled.
+    """The variables with which the kernel of `page` uses the cache, if it does.
 
+    A page shows nothing of what others have compiled.
     A compiled program that was kept tells of itself in another order. So a page that
     looks at one compiles all of its own, and keeps it for its lessons' programs. What
     measures keeps nothing, and compiles as its reader's program does.

@@ -1,4 +1,4 @@
-"""Below an exercise stands, folded, which mistakes its `check` tells apart.
+"""Lists below an exercise, folded, the mistakes that its `check` recognizes.
 
 They are the `mistake_*` of the exercise, which the tests hand to `check`; what each
 says of itself tells a learner what went wrong.  `said.json`, beside the exercises, has

@@ -1,4 +1,4 @@
-"""Below a message that another release of JAX words otherwise stands what it says.
+"""Shows below an error message how other releases of JAX word it.
 
 `nox -s outputs` keeps what the installed release raises on the pages of the book, as
 `docs/evidence/outputs/JAX.json`:

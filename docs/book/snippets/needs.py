@@ -60,12 +60,12 @@ class Needs:
                 self._follow(one)
 
     def names(self, one: Statement, names: Iterable[str]) -> set[Name]:
-        """What `names` are in a statement; an imported one is its module's."""
+        """`names` of a statement with where they are defined: the page, or a module."""
         every = ((one.unit, name) for name in names)
         return {self.links.get(name, name) for name in every}
 
     def is_ours(self, one: Statement) -> bool:
-        """Whether it imports what a program has written out."""
+        """Whether it imports from a module of the book, whose code a program has itself."""
         return bool(one.imported and (one.unit, one.imported.bound) in self.links)
 
     def keep(
@@ -165,7 +165,7 @@ class Needs:
             self._later[name] = self._later.get(name, set()) | later
 
     def _pass_by(self, one: Statement, hidden: list[Statement]) -> None:
-        """Of a check or a figure, only: it changes nothing that a lesson made."""
+        """Note a check or a figure, which may change nothing that a lesson made."""
         own = {
             n for other in hidden if other.cell is one.cell for n in other.uses.bound
         }

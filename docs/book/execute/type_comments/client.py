@@ -1,4 +1,4 @@
-"""The part in the build: it sends the other parts into a kernel, and asks them."""
+"""Loads the checker of type comments into a page's kernel, and asks what was wrong."""
 
 from __future__ import annotations
 
