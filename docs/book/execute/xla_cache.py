@@ -35,10 +35,10 @@ def environment(folder: Path) -> dict[str, str]:
 def environment_of_page(page: Page, folder: Path) -> dict[str, str]:
     """The variables with which the kernel of `page` uses the cache, if it does.
 
-    A page shows nothing of what others have compiled.
-    A compiled program that was kept tells of itself in another order. So a page that
-    looks at one compiles all of its own, and keeps it for its lessons' programs. What
-    measures keeps nothing, and compiles as its reader's program does.
+    A page shows nothing of what others have compiled: a compiled program that was kept
+    tells of itself in another order.  So a page that looks at one compiles all of its
+    own, and keeps it for its lessons' programs.  What measures keeps nothing, and
+    compiles as its reader's program does.
     """
     if any(cell.alone or _CACHE in cell.source for cell in page.cells):
         return {}

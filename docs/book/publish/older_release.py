@@ -15,7 +15,7 @@ _ARTICLE = '<article class="bd-article">'  # of docs/_templates/layout.html
 
 
 def tell(site: Path, folder: str, release: str, newest: str, address: str) -> None:
-    """Write it into the pages of `release` in a `folder` of `site`.
+    """Write the line into the pages of `release` in a `folder` of `site`.
 
     The newest page of the same name is the canonical one, where the site's `address` is
     known; a page that the newest book has no more leads to its front page.

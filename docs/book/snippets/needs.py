@@ -65,7 +65,7 @@ class Needs:
         return {self.links.get(name, name) for name in every}
 
     def is_ours(self, one: Statement) -> bool:
-        """Whether it imports from a module of the book, whose code a program has itself."""
+        """Whether it imports what is the book's own, which a program has in full."""
         return bool(one.imported and (one.unit, one.imported.bound) in self.links)
 
     def keep(
