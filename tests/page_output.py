@@ -16,7 +16,7 @@ from dataclasses import replace
 from book import error_text
 from book.exports.notebook import CodeCell, code_of_lessons, contents
 from book.exports.notebook import script as script_of
-from book.snippets import render as layout
+from book.snippets import layout
 from book.snippets.lessons import Lessons
 from book.snippets.slicer import Slicer, programs
 from book.snippets.vocabulary import called

@@ -56,6 +56,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     from book.html import (
         below_cells,
         chinese_search,
+        download_menu,
         english_links,
         folding,
         jax_links,
@@ -158,7 +159,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     # What a template knows of its page.
     behind_others("html-page-context", metadata.context)
     behind_others("html-page-context", page_context.context)
-    behind_others("html-page-context", notebook.offer)
+    behind_others("html-page-context", download_menu.offer)
     behind_others("html-collect-pages", metadata.not_found)
 
     # What readers take along of a page is written with its HTML.

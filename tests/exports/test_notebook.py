@@ -191,9 +191,8 @@ def test_a_name_of_the_page_that_stands_for_another_is_refused(taken):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A site in the real theme, whose repository and address are known."""
-    conf = 'html_theme_options |= {"repository_url": "https://github.com/a/b"}\n'
-    conf += 'html_baseurl = "https://a.b/book/"\n'
+    """A site in the real theme, whose address is known."""
+    conf = 'html_baseurl = "https://a.b/book/"\n'
     book = Book(tmp_path_factory.mktemp("site"), conf=conf)
     book.page("taken", "x = 1\nx", prose=PROSE)
     book.write("docs/other.md", "# Other\n\n## A b\n")
@@ -204,13 +203,7 @@ def site(tmp_path_factory):
     return book
 
 
-def test_the_menu_offers_the_files_and_colab(site):
-    page = site.text("taken")
-    for name in ("taken.ipynb", "taken.py"):
-        assert f'href="{name}"' in page
-        assert (site.html / name).exists()
-    assert "colab.research.google.com/github/a/b/blob/notebooks/taken.ipynb" in page
-    assert "ipynb" not in site.text("words") and "colab" not in site.text("words")
+def test_the_notebook_says_where_the_site_has_its_page(site):
     found = json.loads((site.html / "taken.ipynb").read_text())["cells"]
     assert any("https://a.b/book/taken.html" in "".join(c["source"]) for c in found)
 

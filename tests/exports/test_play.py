@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from book.exports import known_mistakes
+from book.exports import play_mistakes
 from book.exports.play import copy_notebooks, environment
 
 # An exercise as a notebook has it: `check` stands in a cell, and nothing is imported.
@@ -72,7 +72,7 @@ def test_a_known_mistake_is_named_below_what_check_says(run):
     [failed] = run(f"{CHECK}\ncheck(lambda x: x)")
     assert failed.ename == "AssertionError"
     said = "\n".join(failed.traceback)
-    sentence, named = "is every term of the square there?", known_mistakes.NOTE
+    sentence, named = "is every term of the square there?", play_mistakes.NOTE
     assert "may be another" in named  # other wrong numbers lead to this sentence, too
     assert said.index(sentence) < said.index(named)
     assert "You left out |c|², the squared length of each center." in said
@@ -89,10 +89,10 @@ def test_of_another_failure_nothing_is_known(run):
 
 
 def test_a_mistake_of_every_exercise_is_known_by_what_check_says():
-    names = {p.stem for p in known_mistakes.EXERCISES.glob("*.py")} - {"__init__"}
+    names = {p.stem for p in play_mistakes.EXERCISES.glob("*.py")} - {"__init__"}
     assert names
-    said = {word for thoughts in known_mistakes.known().values() for word in thoughts}
+    said = {word for thoughts in play_mistakes.known().values() for word in thoughts}
     for name in names:
-        text = (known_mistakes.EXERCISES / f"{name}.py").read_text(encoding="utf-8")
+        text = (play_mistakes.EXERCISES / f"{name}.py").read_text(encoding="utf-8")
         text = " ".join(text.split())
         assert any(thought in text for thought in said), name

@@ -24,16 +24,11 @@ from book import error_text
 from book.execute import fresh_process, kernel, xla_cache
 from book.execute.cache import Entry, digests
 from book.execute.fork_server import ForkedProcess, ForkServer, start_through
-from book.execute.kernel import PATIENCE
 from book.execute.low_level_output import LowLevelOutput
 from book.execute.measuring_lock import ReaderWriterLock
 from book.execute.output_rules import MAX_OUTPUT, OutputRules, is_too_much
-from book.execute.processes import (
-    Process,
-    ProcessorTime,
-    keep_to_cores,
-    kill_group,
-)
+from book.execute.page_budget import ProcessorTime, why_too_long
+from book.execute.processes import Process, keep_to_cores, kill_group
 from book.execute.temporary_folder import MARK
 from book.execute.type_comments.client import TypeComments
 from book.files import local_strings
@@ -211,31 +206,13 @@ class PageRun:
 
         Its reason starts with the words `begin`.
         """
-        budget = self.page.budget * self.hardware.target.slower
-        used = self.used.used(budget)
-        if used > budget:
-            raise self.rules.problem(
-                cell,
-                f"{begin}the page has used {used:.1f} s of processor time; "
-                f"the page's budget is {budget:g} s{self._how_much_slower()}",
-            )
-        if self.seconds > max(PATIENCE, 10 * budget):
-            raise self.rules.problem(
-                cell,
-                f"{begin}the page has taken {self.seconds:.0f} s, with {used:.1f} s of "
-                "processor time: it hangs",
-            )
+        target = self.hardware.target
+        if why := why_too_long(self.page, target, self.used, self.seconds):
+            raise self.rules.problem(cell, f"{begin}{why}")
         if is_too_much(node.outputs) or self.written.unseen() > MAX_OUTPUT:
             raise self.rules.problem(
                 cell, f"{begin}it puts out more than {MAX_OUTPUT:,} letters"
             )
-
-    def _how_much_slower(self) -> str:
-        """Say that a target gives pages more time than they ask for, if it does."""
-        target = self.hardware.target
-        if target.slower == 1:
-            return ""
-        return f", {target.slower} times what it asks for on {target.name}"
 
     async def _run_fresh(self, node: NotebookNode, index: int) -> None:
         """Run a fresh cell, whose processor seconds count as the kernel's do."""

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote, urljoin
+from urllib.parse import urljoin
 
 import nbformat
 from docutils import nodes
@@ -26,7 +26,7 @@ from sphinx.locale import _
 
 from book.exports.markdown_writer import MarkdownWriter, Part
 from book.files import write_changed_remove_rest
-from book.snippets import render as layout
+from book.snippets import layout
 from book.snippets.lessons import Lessons
 from book.snippets.program import Program
 from book.snippets.slicer import Slicer, problem_of
@@ -35,7 +35,6 @@ from book.source.model import Cell, Page
 from book.state import PageState, book_of
 
 ENDS = (".ipynb", ".py")
-COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/{}.ipynb"
 _PIP = {"orbax": "orbax-checkpoint"}  # what pip calls otherwise than Python does
 # Cells of a notebook, without what is in them.
 _TEXT: dict[str, object] = {"cell_type": "markdown", "metadata": {}}
@@ -266,46 +265,3 @@ def write_page(
 def has_files(state: PageState) -> bool:
     """Whether a page has a notebook and a script: it has a lesson, and did not fail."""
     return bool(state.code_cells) and not state.problems
-
-
-def offer(
-    app: Sphinx,
-    name: str,
-    template: str,
-    context: dict,
-    document: nodes.document | None,
-) -> None:
-    """Offer the files in the theme's download menu, and the notebook in Colab."""
-    book = book_of(app)
-    state, file = book.states.get(name), quote(name.rpartition("/")[2])
-    groups = {one.get("label"): one for one in context.get("header_buttons", ())}
-    if not state or "download-buttons" not in groups:
-        return
-    if book.pages_written is not None:  # the source of the page is in English
-        for button in groups["download-buttons"]["buttons"]:
-            if button.get("label") == "download-source-button":
-                button["url"] = f"{file}.md"
-    if not state.code_cells:
-        return
-    links = [
-        _button(f"{file}.ipynb", ".ipynb", _("Notebook of this page's lessons")),
-        _button(f"{file}.py", ".py", _("The same as a script")),
-    ]
-    repository = app.config.html_theme_options.get("repository_url", "").strip("/")
-    if "github.com/" in repository:
-        url = COLAB.format(repository.partition("github.com/")[2], quote(name))
-        told = _("Run the notebook in Colab")
-        links.append(_button(url, "Open in Colab", told, "fa-expand"))
-    groups["download-buttons"]["buttons"][:0] = links
-
-
-def _button(url: str, text: str, tooltip: str, icon: str = "fa-download") -> dict:
-    label = f"download-{text.strip('.').replace(' ', '-').lower()}-button"
-    return {
-        "type": "link",
-        "url": url,
-        "text": text,
-        "tooltip": tooltip,
-        "icon": f"fas {icon}",
-        "label": label,
-    }

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parents[2]
-KERNEL = {"IPKernelApp": {"extensions": ["book.exports.known_mistakes"]}}
+KERNEL = {"IPKernelApp": {"extensions": ["book.exports.play_mistakes"]}}
 
 
 def copy_notebooks(html: Path, folder: Path) -> list[Path]:
@@ -40,7 +40,7 @@ def copy_notebooks(html: Path, folder: Path) -> list[Path]:
 def environment(settings: Path) -> dict[str, str]:
     """Write the settings of the kernels to `settings`; return what Jupyter needs set.
 
-    The kernels name known mistakes in exercises: `book.exports.known_mistakes`.
+    The kernels name known mistakes in exercises: `book.exports.play_mistakes`.
     """
     profile = settings / "ipython" / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from book.snippets.imports import Imported
 from book.snippets.needs import Needs
 from book.snippets.program import Program
-from book.snippets.render import Imported
 from book.snippets.statements import PAGE, Name, SliceError, Statement
 from book.snippets.vocabulary import called
 from book.source.model import Cell

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from book.snippets import render as layout
-from book.snippets.render import Imported
+from book.snippets import layout
+from book.snippets.imports import Imported, import_statements
 from book.snippets.statements import PAGE, SliceError, Statement
 from book.snippets.vocabulary import made, sets_devices, shows
 
@@ -42,7 +42,7 @@ class Program:
         body = layout.body(source, own, left | printed)
         if computed := self.computed(source, raises):
             body += f"\n{computed}"
-        imported = layout.imports(self._imported())
+        imported = import_statements(self._imported())
         devices = _devices(s for s in page if sets_devices(s.code))  # before all else
         page = [s for s in page if not sets_devices(s.code)]
         modules = _code(s for s in self.above if s.unit != PAGE)
@@ -62,7 +62,7 @@ class Program:
 
     def above_with_imports(self) -> str:
         """The statements below what they import: a cell of a notebook."""
-        blocks = [layout.imports(self._imported()), _code(self.above)]
+        blocks = [import_statements(self._imported()), _code(self.above)]
         return layout.joined(blocks).rstrip("\n")
 
     def last(self, raises: str | None) -> dict[ast.stmt, str]:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from book.snippets.imports import Imported
+from book.snippets.layout import first_line, last_line
 from book.snippets.names import Uses, uses
-from book.snippets.render import Imported, first_line, last_line
 from book.snippets.vocabulary import sets_environment, shows
 from book.source.dependencies import parse
 from book.source.model import Cell

@@ -1,4 +1,4 @@
-"""How a program is set: as a careful person would have formatted it."""
+"""The layout of a program: empty lines, comments, and what its last part prints."""
 
 from __future__ import annotations
 
@@ -6,37 +6,12 @@ import ast
 import builtins
 import io
 import json
-import sys
 import textwrap
 import tokenize
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 
 from book.snippets.vocabulary import DEFS
-
-WIDTH = 88
-
-
-@dataclass(frozen=True)
-class Imported:
-    """One name that a program imports."""
-
-    module: str
-    name: str | None  # None for `import module`
-    alias: str | None
-
-    @property
-    def bound(self) -> str:
-        """The name that the program knows it by."""
-        return self.alias or self.name or self.module.split(".")[0]
-
-    @property
-    def means(self) -> str:
-        """What that name stands for: the same, however it is imported."""
-        if self.name:
-            return f"{self.module}.{self.name}"
-        return self.module if self.alias else self.bound
 
 
 def joined(blocks: Iterable[str]) -> str:
@@ -96,33 +71,6 @@ def _with_comment(lines: list[str], node: ast.stmt, above: int) -> int:
     while start > above and lines[start - 1].lstrip().startswith("#"):
         start -= 1
     return start
-
-
-def imports(found: Iterable[Imported]) -> str:
-    """Import statements, merged, sorted and grouped."""
-    plain: set[tuple[str, str]] = set()
-    froms: dict[str, set[str]] = {}
-    for one in found:
-        renamed = f" as {one.alias}" if one.alias else ""
-        if one.name is None:
-            plain.add((one.module, f"import {one.module}{renamed}"))
-        else:
-            froms.setdefault(one.module, set()).add(f"{one.name}{renamed}")
-    lines = [*sorted(plain), *((m, _from(m, froms[m])) for m in sorted(froms))]
-    pythons: list[str] = []
-    others: list[str] = []
-    for module, text in lines:
-        top = module.split(".")[0]
-        (pythons if top in sys.stdlib_module_names else others).append(text)
-    return "\n\n".join("\n".join(group) for group in (pythons, others) if group)
-
-
-def _from(module: str, names: set[str]) -> str:
-    ordered = sorted(names)
-    line = f"from {module} import {', '.join(ordered)}"
-    if len(line) <= WIDTH:
-        return line
-    return f"from {module} import (\n    " + ",\n    ".join(ordered) + ",\n)"
 
 
 def printed(code: str, node: ast.Expr) -> str:
