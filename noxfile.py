@@ -6,6 +6,7 @@ has to pass before a change is merged. `nox --list` shows the others.
 
 import functools
 import hashlib
+import itertools
 import locale
 import os
 import shutil
@@ -363,8 +364,8 @@ def site(session: nox.Session) -> None:
     install(session, "docs")
     others = [word for word in session.posargs if Path(word, "record.json").is_file()]
     options = [word for word in session.posargs if word not in others]
-    for word in options:
-        if not word.startswith("-") and "=" not in word:
+    for before, word in itertools.pairwise(["", *options]):
+        if not (word.startswith("-") or before.startswith("-")):
             session.error(f"{word} is no folder with a book: it has no record.json")
     session.run(*BUILD, str(HTML), "-b", "html", *options)
     build_languages(session, *options)
