@@ -58,6 +58,11 @@ def test_an_error_of_the_engine_fails_its_page_and_the_others_are_built(book, jo
     (book.docs / "conf.py").write_text(conf)
     assert book.build().code == 0
     assert set(book.record()["pages"]) == {*STEPS, "fine"}
+    (book.docs / "conf.py").write_text(conf + BOOM)
+    assert (book.html / "write.md").exists()
+    book.page("write", "x = 2\nassert x")
+    assert book.build("-j", jobs).code == 1
+    assert not [*book.html.glob("write.*")]
 
 
 def test_the_search_keeps_the_terms_of_pages_that_are_not_written_again(book):

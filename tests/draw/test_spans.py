@@ -42,6 +42,11 @@ def test_the_axis_says_where_a_time_is():
     assert at["20"] == pytest.approx(number(bars[1], "x"), abs=0.1)
 
 
+def test_the_last_number_of_the_axis_is_not_lost_to_rounding():
+    ticks, _ = elements("tick", {"host": [("load", 0, 0.3)]})
+    assert ticks[-1].text == "0.3"  # 0.3 / 0.05 is a little less than 6
+
+
 def test_equal_names_have_equal_hues_and_each_has_its_key():
     (bars, _), (keys, _), (names, _) = map(elements, ("bar", "key", "name"))
     hues = dict(

@@ -192,7 +192,7 @@ def keep_only_silent_programs(*, reads: bool = True) -> None:
     it.
     """
     # What a killed build has left half written is compiled again.
-    warnings.filterwarnings("ignore", "Error reading persistent compilation")
+    warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation")
     keep, written = compilation_cache.put_executable_and_time, os.fstat(2).st_size
 
     def keep_if_silent(*arguments: Any) -> None:
